@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT
+# Drives CMake and the scripts; holds no build rules of its own.
+
+TEST_PRESETS = release clang asan tsan msan aarch64
+prefix ?= /usr/local
+
+.PHONY: all demo test test-big coverage install format clean help
+.NOTPARALLEL:
+
+all: ## build library and program (build/release)
+	@scripts/setup.sh build
+	@scripts/build.sh release
+
+demo: all ## build, then run the main job; pictures go to demo-out/
+	@build/release/cli/poolgrad demo -o demo-out
+
+test: ## install what the tests need, build all variants, run all tests
+	@scripts/setup.sh test
+	@scripts/run_tests.sh $(TEST_PRESETS)
+
+test-big: ## the long tests: every f32 pattern, 20 times the random problems
+	@scripts/setup.sh build
+	@scripts/run_tests.sh big -- -L big
+
+coverage: ## line coverage of src/ by the quick tests
+	@scripts/setup.sh coverage
+	@scripts/coverage.sh
+
+install: all ## install into $(DESTDIR)$(prefix)
+	@cmake --install build/release --prefix "$(prefix)"
+
+format: ## put all C files into the project's format
+	@scripts/setup.sh test
+	@scripts/c_files.sh | xargs clang-format-14 -i
+
+clean: ## remove what was built (downloads in build/deps stay)
+	@find build -mindepth 1 -maxdepth 1 ! -name deps -exec rm -rf {} + 2>/dev/null || true
+	@rm -rf demo-out
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | expand -t 12

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the verbs of the program share: errors, options, problems.
+ */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include <poolgrad/poolgrad.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Exit codes. */
+enum {
+    CLI_OK = 0,
+    CLI_DATA = 1, /* a file, a problem's values, a check that failed */
+    CLI_USAGE = 2 /* the command line itself, a problem string that cannot be read */
+};
+
+/* -------------------------------------------------------------------- verbs */
+
+typedef struct cli_verb {
+    const char *name;
+    const char *summary;               /* one line for the list of verbs */
+    const char *help;                  /* whole text of `poolgrad help VERB` */
+    int (*run)(int argc, char **argv); /* the words behind the verb; returns an exit code */
+} cli_verb;
+
+extern const cli_verb cli_info, cli_grad, cli_explain, cli_check, cli_bench, cli_picture, cli_demo;
+
+/* ------------------------------------------------------------------- errors */
+
+/* Prints "poolgrad: VERB: ..." and a newline on stderr; verb may be NULL. */
+__attribute__((format(printf, 2, 3))) void cli_error(const char *verb, const char *format, ...);
+
+/* Prints a library error that concerns `problem` and returns the exit code that fits it. */
+int cli_library_error(const char *verb, const char *problem, const poolgrad_error *error);
+
+/* The name in names[count] that `word` most likely means, or NULL if none is near. */
+const char *cli_nearest(const char *word, const char *const *names, size_t count);
+
+/* ------------------------------------------------------------------ options */
+
+typedef enum cli_kind {
+    CLI_FLAG,   /* int, set to 1 */
+    CLI_TEXT,   /* const char * */
+    CLI_NUMBER, /* int64_t in lo .. hi */
+    CLI_REAL    /* double in lo .. hi */
+} cli_kind;
+
+typedef struct cli_option {
+    const char *name; /* without the dashes; NULL ends a table */
+    char letter;      /* short form, or 0 */
+    cli_kind kind;
+    void *target;
+    double lo, hi;
+} cli_option;
+
+/* Options that verbs have in common, for their tables. */
+#define CLI_OPTION_THREADS(compute)                                                                \
+    {                                                                                              \
+        "threads", 'j', CLI_NUMBER, &(compute).threads, 1, 4096                                    \
+    }
+#define CLI_OPTION_CPU(compute)                                                                    \
+    {                                                                                              \
+        "cpu", 0, CLI_TEXT, &(compute).cpu, 0, 0                                                   \
+    }
+#define CLI_OPTION_STRATEGY(compute)                                                               \
+    {                                                                                              \
+        "strategy", 0, CLI_TEXT, &(compute).strategy, 0, 0                                         \
+    }
+
+/*
+ * Reads options from argv[argc] and moves the other words to its front. --name value, --name=value,
+ * -o value, -ovalue; "--" ends the options. *words receives the number of other words. Returns 0,
+ * or CLI_USAGE after a message.
+ */
+int cli_parse(const char *verb, const cli_option *options, int argc, char **argv, int *words);
+
+/* How to compute, as the command line says. Zero-initialised: all defaults. */
+typedef struct cli_compute {
+    int64_t threads;
+    const char *cpu, *strategy;
+} cli_compute;
+
+void cli_compute_options(const cli_compute *compute, poolgrad_options *options);
+
+/* ----------------------------------------------------------------- problems */
+
+/* Reads and resolves a problem string. Returns 0, or an exit code after a message. */
+int cli_resolve(const char *verb, const char *problem, poolgrad_desc *resolved);
+
+/* The problem string of *desc, malloc'ed; NULL after a message. */
+char *cli_problem_text(const char *verb, const poolgrad_desc *desc);
+
+/* Makes a plan and describes it (info may be NULL). Returns 0, or an exit code after a message. */
+int cli_plan(const char *verb, const char *problem, const poolgrad_desc *desc,
+             const cli_compute *compute, poolgrad_plan **plan, poolgrad_plan_info *info);
+
+/* poolgrad_execute on these buffers; workspace may be NULL. */
+poolgrad_status cli_execute(const poolgrad_plan *plan, const void *dy, void *dx, void *workspace,
+                            size_t workspace_size, poolgrad_error *error);
+
+/* Names as problem strings spell them. */
+const char *cli_dtype_name(poolgrad_dtype dtype);
+const char *cli_divisor_name(poolgrad_divisor divisor);
+const char *cli_rounding_name(poolgrad_rounding rounding);
+
+/* -------------------------------------------------------------------- output */
+
+/* Text as a JSON string, quotes included. */
+void cli_json_text(const char *text);
+
+#endif

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+
+#include "cli.h"
+
+static const char help[] =
+    "usage: poolgrad explain PROBLEM [--json] [--threads N] [--cpu NAME] [--strategy NAME]\n"
+    "\n"
+    "Says what a plan for PROBLEM will do, without doing it: the problem with all that follows "
+    "from\n"
+    "it, the strategy and why it was chosen, instruction set, threads, bytes moved, workspace.\n"
+    "\n"
+    "    --json            the same as a JSON object\n"
+    "    --threads N       threads allowed (default: the CPUs this process may use)\n"
+    "    --cpu NAME        instruction set (default: POOLGRAD_CPU, or the best there is)\n"
+    "    --strategy NAME   strategy (default: the planner's choice)\n";
+
+static const char *const divisor_words[] = {
+    [POOLGRAD_EXCLUDE] = "taps inside the input",
+    [POOLGRAD_INCLUDE] = "all taps of the window",
+    [POOLGRAD_INCLUDE_CLIPPED] = "taps inside the padded input",
+};
+
+static void print_list(const int64_t *values, int count, const char *separator)
+{
+    for (int i = 0; i < count; i++)
+        printf("%s%lld", i ? separator : "", (long long)values[i]);
+}
+
+/* "6422528 (6.1 MiB)" */
+static void print_bytes(const char *label, int64_t bytes)
+{
+    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB"};
+    double scaled = (double)bytes / 1024;
+    int unit = 0;
+    for (; scaled >= 1024 && unit < 4; unit++)
+        scaled /= 1024;
+    printf("%-12s%lld bytes", label, (long long)bytes);
+    if (bytes >= 1024)
+        printf(" (%.1f %s)", scaled, units[unit]);
+    putchar('\n');
+}
+
+static void print_view(const char *label, const poolgrad_desc *desc, const poolgrad_view *view,
+                       const int64_t *whole)
+{
+    static const char *const layouts[] = {"?", "ncx", "nxc", "strided"};
+    int axes = desc->rank + 2, is_whole = 1;
+    for (int axis = 0; axis < axes; axis++)
+        is_whole &= view->extent[axis] == whole[axis];
+    printf("%-12s", label);
+    print_list(whole, axes, " x ");
+    printf("; %s, strides ", layouts[view->layout]);
+    print_list(view->stride, axes, ",");
+    if (!is_whole) {
+        printf("\n%-12sof it ", "");
+        print_list(view->extent, axes, " x ");
+        printf(" from ");
+        print_list(view->offset, axes, ",");
+    }
+    putchar('\n');
+}
+
+static void print_text(const char *problem, const poolgrad_desc *desc,
+                       const poolgrad_plan_info *info)
+{
+    int64_t in[5] = {desc->batch, desc->channels}, out[5] = {desc->batch, desc->channels};
+    for (int axis = 0; axis < desc->rank; axis++) {
+        in[axis + 2] = desc->in[axis];
+        out[axis + 2] = desc->out[axis];
+    }
+    printf("%-12s%s\n", "problem", problem);
+    printf("%-12s%s, computed in %s\n", "type", cli_dtype_name(desc->dtype),
+           desc->dtype == POOLGRAD_F64 ? "f64" : "f32");
+    print_view("dy", desc, &desc->dy, out);
+    print_view("dx", desc, &desc->dx, in);
+    printf("%-12s", "window");
+    if (desc->rounding == POOLGRAD_ADAPTIVE) {
+        printf("adaptive: window o of an axis is [floor(o*in/out), ceil((o+1)*in/out))\n");
+    } else {
+        print_list(desc->kernel, desc->rank, "x");
+        printf(", stride ");
+        print_list(desc->stride, desc->rank, "x");
+        printf(", dilation ");
+        print_list(desc->dilation, desc->rank, "x");
+        printf(", padding ");
+        for (int axis = 0; axis < desc->rank; axis++)
+            printf("%s%lld,%lld", axis ? "x" : "", (long long)desc->pad_lo[axis],
+                   (long long)desc->pad_hi[axis]);
+        printf(", %s\n", cli_rounding_name(desc->rounding));
+    }
+    if (desc->divisor == POOLGRAD_OVERRIDE)
+        printf("%-12s%lld, for every window\n", "divisor", (long long)desc->divisor_override);
+    else if (desc->rounding == POOLGRAD_ADAPTIVE)
+        printf("%-12sthe size of the window\n", "divisor");
+    else
+        printf("%-12s%s: %s\n", "divisor", cli_divisor_name(desc->divisor),
+               divisor_words[desc->divisor]);
+    printf("%-12s", "result");
+    if (desc->beta != 0)
+        printf("dx = %.17g * gradient + %.17g * dx\n", desc->alpha, desc->beta);
+    else if (desc->alpha != 1)
+        printf("dx = %.17g * gradient\n", desc->alpha);
+    else
+        printf("dx = gradient\n");
+
+    printf("\n%-12s%s\n", "strategy", info->strategy);
+    printf("%-12s%s\n", "because", info->reason);
+    if (info->detail[0])
+        printf("%-12s%s\n", "detail", info->detail);
+    printf("%-12s%s\n", "cpu", info->cpu);
+    printf("%-12s%d allowed; tasks %lld, units of work %lld\n", "threads", info->threads,
+           (long long)info->tasks, (long long)info->units);
+    print_bytes("reads", info->bytes_read);
+    print_bytes("writes", info->bytes_written);
+    print_bytes("workspace", info->workspace);
+    printf("%-12s%lld bytes / B, with B the rate at which memory is copied;\n", "floor",
+           (long long)(info->bytes_read + info->bytes_written));
+    printf("%-12s'poolgrad bench' measures both\n", "");
+}
+
+static void json_list(const char *name, const int64_t *values, int count)
+{
+    printf(", \"%s\": [", name);
+    print_list(values, count, ", ");
+    putchar(']');
+}
+
+static void json_word(const char *name, const char *text)
+{
+    printf(", \"%s\": ", name);
+    cli_json_text(text);
+}
+
+static void json_view(const char *name, const poolgrad_desc *desc, const poolgrad_view *view)
+{
+    printf(", \"%s\": {\"layout\": \"%s\"", name,
+           view->layout == POOLGRAD_NCX   ? "ncx"
+           : view->layout == POOLGRAD_NXC ? "nxc"
+                                          : "strided");
+    json_list("offset", view->offset, desc->rank + 2);
+    json_list("extent", view->extent, desc->rank + 2);
+    json_list("stride", view->stride, desc->rank + 2);
+    putchar('}');
+}
+
+static void print_json(const char *problem, const poolgrad_desc *desc,
+                       const poolgrad_plan_info *info)
+{
+    printf("{\"problem\": ");
+    cli_json_text(problem);
+    json_word("type", cli_dtype_name(desc->dtype));
+    json_list("in", desc->in, desc->rank);
+    json_list("out", desc->out, desc->rank);
+    json_list("kernel", desc->kernel, desc->rank);
+    json_list("stride", desc->stride, desc->rank);
+    json_list("dilation", desc->dilation, desc->rank);
+    json_list("pad_lo", desc->pad_lo, desc->rank);
+    json_list("pad_hi", desc->pad_hi, desc->rank);
+    json_word("rounding", cli_rounding_name(desc->rounding));
+    json_word("divisor", cli_divisor_name(desc->divisor));
+    if (desc->divisor == POOLGRAD_OVERRIDE)
+        printf(", \"divisor_override\": %lld", (long long)desc->divisor_override);
+    printf(", \"alpha\": %.17g, \"beta\": %.17g", desc->alpha, desc->beta);
+    json_view("dy", desc, &desc->dy);
+    json_view("dx", desc, &desc->dx);
+    json_word("strategy", info->strategy);
+    json_word("reason", info->reason);
+    json_word("detail", info->detail);
+    json_word("isa", info->cpu);
+    printf(", \"threads\": %d, \"tasks\": %lld, \"units\": %lld", info->threads,
+           (long long)info->tasks, (long long)info->units);
+    printf(", \"bytes_read\": %lld, \"bytes_written\": %lld, \"workspace\": %lld}\n",
+           (long long)info->bytes_read, (long long)info->bytes_written, (long long)info->workspace);
+}
+
+static int run(int argc, char **argv)
+{
+    cli_compute compute = {0};
+    int json = 0;
+    const cli_option options[] = {
+        CLI_OPTION_THREADS(compute),
+        CLI_OPTION_CPU(compute),
+        CLI_OPTION_STRATEGY(compute),
+        {"json", 0, CLI_FLAG, &json, 0, 0},
+        {0},
+    };
+    int words;
+    if (cli_parse("explain", options, argc, argv, &words))
+        return CLI_USAGE;
+    if (words != 1) {
+        cli_error("explain", "%s; give one PROBLEM, such as avg2d:f32:nchw:8x64x56x56:k3:s2:p1",
+                  words ? "more than one problem" : "no problem");
+        return CLI_USAGE;
+    }
+    poolgrad_desc desc;
+    poolgrad_plan *plan;
+    poolgrad_plan_info info;
+    int code = cli_resolve("explain", argv[0], &desc);
+    if (!code)
+        code = cli_plan("explain", argv[0], &desc, &compute, &plan, &info);
+    if (code)
+        return code;
+    (json ? print_json : print_text)(argv[0], poolgrad_plan_desc(plan), &info);
+    poolgrad_plan_destroy(plan);
+    return CLI_OK;
+}
+
+const cli_verb cli_explain = {"explain", "what a plan will do, and why", help, run};

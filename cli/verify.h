@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One problem on this machine against both oracles.
+ */
+#ifndef CLI_VERIFY_H
+#define CLI_VERIFY_H
+
+#include "cli.h"
+
+typedef struct cli_verdict {
+    int runs;       /* strategy x instruction set x threads x data that were compared */
+    int strategies; /* that accept the problem */
+    int cpus;
+    int scattered;     /* 1 if the naive scatter was affordable */
+    double worst;      /* largest error against the scatter, as a part of the allowed one */
+    char failure[512]; /* what differed first; empty if nothing did */
+} cli_verdict;
+
+/*
+ * With uniform and with special data (NaN, infinities, denormals, -0): every strategy that accepts
+ * the problem, on every instruction set (only `cpu` if not NULL), with 1, 2 and 3 threads must give
+ * the bits of strategy "reference"; and those must be near the naive f64 scatter. *resolved is a
+ * resolved descriptor. Returns 0 if it could be done, whatever the verdict, or an exit code after a
+ * message.
+ */
+int cli_verify(const char *verb, const char *problem, const poolgrad_desc *resolved,
+               const char *cpu, uint64_t seed, cli_verdict *verdict);
+
+#endif

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT
+# One program per tests/unit/test_*.c; the other files there are helpers of them all. Found by
+# pattern, so that a test cannot be forgotten.
+file(GLOB test_sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/unit/test_*.c")
+file(GLOB helper_sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/unit/*.c")
+list(REMOVE_ITEM helper_sources ${test_sources})
+
+find_package(Threads REQUIRED)
+add_library(unit_link INTERFACE)
+target_link_libraries(unit_link INTERFACE poolgrad_static poolgrad_cmocka Threads::Threads m)
+if(TARGET poolgrad_support)
+  target_link_libraries(unit_link INTERFACE poolgrad_support)
+endif()
+target_compile_definitions(unit_link INTERFACE "POOLGRAD_TEST_DATA=\"${CMAKE_CURRENT_SOURCE_DIR}/data\"")
+if(helper_sources)
+  add_library(unit_support STATIC ${helper_sources})
+  target_link_libraries(unit_support PUBLIC unit_link)
+  poolgrad_settings(unit_support)
+endif()
+
+foreach(source IN LISTS test_sources)
+  get_filename_component(program "${source}" NAME_WE)
+  string(REGEX REPLACE "^test_" "" name "${program}")
+  add_executable(${program} "${source}")
+  target_link_libraries(${program} PRIVATE unit_link)
+  if(TARGET unit_support)
+    target_link_libraries(${program} PRIVATE unit_support)
+  endif()
+  if(POOLGRAD_OPENMP)
+    target_link_libraries(${program} PRIVATE OpenMP::OpenMP_C)
+  endif()
+  poolgrad_settings(${program})
+  poolgrad_test(NAME unit_${name} PROGRAM ${program} LABELS quick)
+
+  # A program that has a long form says so by reading this option.
+  file(STRINGS "${source}" big REGEX "is_big\\(")
+  if(POOLGRAD_BIG_TESTS AND big)
+    poolgrad_test(NAME big_${name} PROGRAM ${program} COMMAND --big LABELS big)
+  endif()
+endforeach()

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * poolgrad: the gradient of pooling, with the same bits everywhere.
+ *
+ * x is the pooled input, y the output, dy the gradient that arrives, dx the gradient to compute.
+ * Say what you want in a poolgrad_desc, make a plan of it once, execute the plan as often as you
+ * like:
+ *
+ *     poolgrad_desc desc;
+ *     poolgrad_desc_parse("avg2d:f32:nchw:8x64x56x56:k3:s2:p1", &desc, NULL);
+ *     poolgrad_plan *plan;
+ *     poolgrad_plan_create(&plan, &desc, NULL, NULL);
+ *     poolgrad_buffers buffers;
+ *     poolgrad_buffers_init(&buffers);
+ *     buffers.dy = dy;
+ *     buffers.dx = dx;
+ *     poolgrad_execute(plan, &buffers, NULL);
+ *     poolgrad_plan_destroy(plan);
+ *
+ * Rules that hold for every function:
+ *   - Errors are returned, never printed; nothing aborts. A function that fails has changed none
+ *     of its outputs except *error (plan_create also sets its plan to NULL).
+ *   - `error` may be NULL. Otherwise it is filled in every case: status, and on failure a sentence
+ *     that names the field, its value and the rule it broke.
+ *   - Structs whose first field is `size` are versioned by it. The init functions set it; a struct
+ *     from an older, smaller header is accepted, one that is larger than the library knows is not.
+ *   - Every function may be called from any thread. Objects are not locked: two threads may not
+ *     change the same descriptor at once. A plan never changes.
+ *
+ * docs/arithmetic.md defines the result to the bit, docs/semantics.md the windows and divisors,
+ * docs/problem-strings.md the text form of a descriptor.
+ */
+#ifndef POOLGRAD_POOLGRAD_H
+#define POOLGRAD_POOLGRAD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define POOLGRAD_VERSION_MAJOR 0
+#define POOLGRAD_VERSION_MINOR 1
+#define POOLGRAD_VERSION_PATCH 0
+
+#if defined(__GNUC__)
+#define POOLGRAD_API __attribute__((visibility("default")))
+#else
+#define POOLGRAD_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ------------------------------------------------------------------ status */
+
+/* Values are fixed for all time, spaced by topic. */
+typedef enum poolgrad_status {
+    POOLGRAD_OK = 0,
+
+    /* how the call was made */
+    POOLGRAD_ERR_NULL = 10,        /* a required pointer is NULL */
+    POOLGRAD_ERR_STRUCT_SIZE = 11, /* a struct's size field is not one this library knows */
+    POOLGRAD_ERR_ENUM = 12,        /* an enum field holds an unknown value */
+    POOLGRAD_ERR_OPTION = 13,      /* an option or environment variable has an unknown value */
+    POOLGRAD_ERR_SYNTAX = 14,      /* a problem string does not follow the grammar */
+
+    /* the problem */
+    POOLGRAD_ERR_RANK = 20,      /* rank is not 1, 2 or 3 */
+    POOLGRAD_ERR_ATTRIBUTE = 21, /* kernel, stride, dilation, padding, divisor, alpha or beta */
+    POOLGRAD_ERR_SHAPE = 22,     /* an extent is negative or does not follow from the problem */
+    POOLGRAD_ERR_OVERFLOW = 23,  /* a product or sum of sizes does not fit in 64 bits */
+    POOLGRAD_ERR_BOX = 24,       /* a view leaves its tensor, or dy's does not cover dx's */
+    POOLGRAD_ERR_LAYOUT = 25,    /* two elements of dx would share memory */
+
+    /* the memory handed to poolgrad_execute */
+    POOLGRAD_ERR_MISALIGNED = 30, /* a pointer is not aligned to its element type */
+    POOLGRAD_ERR_OVERLAP = 31,    /* dx, dy and workspace overlap */
+    POOLGRAD_ERR_WORKSPACE = 32,  /* the workspace is smaller than the plan needs */
+
+    /* the system */
+    POOLGRAD_ERR_MEMORY = 40,     /* an allocation failed */
+    POOLGRAD_ERR_UNSUPPORTED = 41 /* known, but not available on this machine */
+} poolgrad_status;
+
+typedef struct poolgrad_error {
+    poolgrad_status status;
+    int32_t reserved;
+    int64_t position; /* -1: the error belongs to no single element */
+    char message[240];
+} poolgrad_error;
+
+/* A few words for a status, for example "shape mismatch". Static; never NULL, also for values
+ * that are no status. */
+POOLGRAD_API const char *poolgrad_status_text(poolgrad_status status);
+
+/* "0.1.0", of the library that is running (the macros above are of the header compiled with). */
+POOLGRAD_API const char *poolgrad_version(void);
+
+/* ------------------------------------------------------------- the problem */
+
+typedef enum poolgrad_op {
+    POOLGRAD_AVG_GRAD = 1 /* dx from dy, average pooling */
+} poolgrad_op;
+
+typedef enum poolgrad_dtype {
+    POOLGRAD_F32 = 1,
+    POOLGRAD_F64 = 2,
+    POOLGRAD_F16 = 3, /* IEEE binary16, in uint16_t where C has no such type */
+    POOLGRAD_BF16 = 4 /* upper half of an f32 */
+} poolgrad_dtype;
+
+/* How many windows an axis has: floor and ceil are of (in + pad_lo + pad_hi - span) / stride,
+ * plus 1, with span = (kernel - 1) * dilation + 1; none if that is negative. */
+typedef enum poolgrad_rounding {
+    POOLGRAD_FLOOR = 1,
+    POOLGRAD_CEIL = 2,    /* the last window is dropped if it starts at or past in + pad_lo */
+    POOLGRAD_ADAPTIVE = 3 /* `out` is given; window o is [floor(o*in/out), ceil((o+1)*in/out)) */
+} poolgrad_rounding;
+
+/* What dy is divided by. Each is a product over the axes, except OVERRIDE. */
+typedef enum poolgrad_divisor {
+    POOLGRAD_EXCLUDE = 1,         /* taps inside the input */
+    POOLGRAD_INCLUDE = 2,         /* all taps */
+    POOLGRAD_INCLUDE_CLIPPED = 3, /* taps inside the padded input; differs from INCLUDE only where
+                                     CEIL makes a window run past it */
+    POOLGRAD_OVERRIDE = 4         /* divisor_override */
+} poolgrad_divisor;
+
+/* How the elements of a view lie in memory. */
+typedef enum poolgrad_layout {
+    POOLGRAD_NCX = 1,    /* dense, the last spatial axis fastest */
+    POOLGRAD_NXC = 2,    /* dense, channels fastest */
+    POOLGRAD_STRIDED = 3 /* as `stride` says */
+} poolgrad_layout;
+
+#define POOLGRAD_WHOLE INT64_C(-1)
+
+/*
+ * The part of a tensor that the caller holds, and how it lies in memory. Index 0 is the batch,
+ * 1 the channels, 2.. the spatial axes in order; entries past the rank are ignored.
+ *
+ * A view that is not whole is a box: dx is then computed for that part only, from a dy view that
+ * must contain every window that reaches it (poolgrad_desc_reach), with the same bits as the
+ * whole. Pointers address the first element of the view (index 0 on every axis, which with
+ * negative strides is not the lowest address), and dense layouts are dense over the view.
+ */
+typedef struct poolgrad_view {
+    poolgrad_layout layout;
+    int32_t reserved;
+    int64_t offset[5]; /* where the view begins in the whole tensor */
+    int64_t extent[5]; /* POOLGRAD_WHOLE: to the end of the axis */
+    int64_t stride[5]; /* in elements; read only if layout is POOLGRAD_STRIDED. For dy anything,
+                          0 (broadcast) and negative included; elements of dx may not coincide:
+                          sorted by size, each stride must exceed the span of the smaller ones */
+} poolgrad_view;
+
+/*
+ * A problem. dx = alpha * gradient + beta * dx; with beta 0 dx is not read. dx is always written
+ * completely: positions that no window reaches get the gradient 0.
+ */
+typedef struct poolgrad_desc {
+    size_t size; /* sizeof(poolgrad_desc); set by poolgrad_desc_init */
+    poolgrad_op op;
+    poolgrad_dtype dtype;
+    int32_t rank; /* 1, 2 or 3 spatial axes */
+    poolgrad_rounding rounding;
+    poolgrad_divisor divisor;
+    int32_t reserved;
+    int64_t divisor_override; /* not 0 if divisor is POOLGRAD_OVERRIDE; may be negative */
+    double alpha, beta;       /* finite and in the range of the compute type (f32, f64 for f64),
+                                 to which they are rounded once */
+    int64_t batch, channels;  /* 0 is allowed: nothing is written */
+    int64_t in[3];            /* spatial extents of x and dx */
+    int64_t out[3];           /* spatial extents of y and dy; 0: derive. Anything else must be
+                                 what the rounding gives (ADAPTIVE: is required) */
+    int64_t kernel[3], stride[3], dilation[3];
+    int64_t pad_lo[3], pad_hi[3];
+    poolgrad_view dy, dx;
+} poolgrad_desc;
+
+/* Fills *desc with defaults: f32, rank 2, floor, include_clipped, alpha 1, beta 0, batch and
+ * channels 1, stride and dilation 1, no padding, whole dense NCX views. `in` and `kernel` are 0
+ * and must be set (ADAPTIVE: `in` and `out`; kernel and pads stay 0, stride and dilation 1).
+ * Fails with ERR_NULL only. */
+POOLGRAD_API poolgrad_status poolgrad_desc_init(poolgrad_desc *desc);
+
+/* Reads a problem string into *desc (see docs/problem-strings.md); fields it does not mention get
+ * their defaults. Only the text is judged here, the problem itself by plan_create and resolve.
+ * Fails with ERR_NULL, ERR_SYNTAX. */
+POOLGRAD_API poolgrad_status poolgrad_desc_parse(const char *text, poolgrad_desc *desc,
+                                                 poolgrad_error *error);
+
+/* Writes the problem string of *desc, such that parsing it gives *desc again, into text[capacity],
+ * always terminated if capacity > 0 and cut there. *length (may be NULL) receives the full length
+ * without the terminator; a cut text is not an error. text may be NULL if capacity is 0. Extents
+ * and attributes are printed as they are; negative ones, which no problem has, do not parse.
+ * Fails with ERR_NULL, ERR_STRUCT_SIZE, ERR_RANK, ERR_ENUM, ERR_ATTRIBUTE (alpha or beta is not
+ * finite). */
+POOLGRAD_API poolgrad_status poolgrad_desc_print(const poolgrad_desc *desc, char *text,
+                                                 size_t capacity, size_t *length,
+                                                 poolgrad_error *error);
+
+typedef enum poolgrad_padding {
+    POOLGRAD_VALID = 1,      /* no padding */
+    POOLGRAD_SAME_UPPER = 2, /* out = ceil(in / stride), the odd element of padding at the end */
+    POOLGRAD_SAME_LOWER = 3  /* the same, at the beginning */
+} poolgrad_padding;
+
+/* Sets pad_lo and pad_hi of every axis from in, kernel, stride and dilation by the rule of that
+ * name. Fails with ERR_NULL, ERR_STRUCT_SIZE, ERR_RANK, ERR_ENUM (also for ADAPTIVE, which has no
+ * padding), ERR_ATTRIBUTE, ERR_SHAPE, ERR_OVERFLOW. */
+POOLGRAD_API poolgrad_status poolgrad_desc_set_padding(poolgrad_desc *desc,
+                                                       poolgrad_padding padding,
+                                                       poolgrad_error *error);
+
+/* Checks the problem exactly as plan_create does and fills in what follows from it: out, and
+ * extent and stride of both views (layouts keep their name). This is how to ask for an output
+ * size, for strides, or whether a problem is valid. Fails as plan_create does, except for
+ * ERR_OPTION, ERR_MEMORY and ERR_UNSUPPORTED. */
+POOLGRAD_API poolgrad_status poolgrad_desc_resolve(poolgrad_desc *desc, poolgrad_error *error);
+
+/* Sets offset and extent of the dy view to the smallest box that contains every window whose
+ * span, first tap to last, meets the dx view: what must be loaded to compute that part of dx.
+ * An extent may become 0 (only gaps in the dx view). Fails as resolve does. */
+POOLGRAD_API poolgrad_status poolgrad_desc_reach(poolgrad_desc *desc, poolgrad_error *error);
+
+/* Dense strides of a tensor of `rank` spatial axes with extents in view order (batch, channels,
+ * spatial), rank + 2 numbers each. An extent of 0 counts as 1. Fails with ERR_NULL, ERR_RANK,
+ * ERR_ENUM (STRIDED has no dense strides), ERR_SHAPE, ERR_OVERFLOW. */
+POOLGRAD_API poolgrad_status poolgrad_dense_strides(poolgrad_layout layout, int32_t rank,
+                                                    const int64_t *extent, int64_t *stride,
+                                                    poolgrad_error *error);
+
+/* ----------------------------------------------------------------- the plan */
+
+/* Runs task(data, i) once for every i in [0, tasks), in any order, on any threads, and returns
+ * when all have returned. */
+typedef void (*poolgrad_parallel_for)(void *context, int64_t tasks,
+                                      void (*task)(void *data, int64_t index), void *data);
+
+/* How to compute; none of it changes a bit of the result. */
+typedef struct poolgrad_options {
+    size_t size;     /* sizeof(poolgrad_options); set by poolgrad_options_init */
+    int32_t threads; /* 0: as many CPUs as the process may use (affinity, cgroup quota,
+                        OMP_NUM_THREADS); at most 4096 */
+    int32_t reserved;
+    const char *cpu;      /* instruction set by name ("scalar", "avx2"); NULL: the environment
+                             variable POOLGRAD_CPU, or the best this machine has */
+    const char *strategy; /* strategy by name; NULL: the planner's choice */
+
+    /* NULL: OpenMP, serial inside a parallel region and in a child forked from a process that
+     * has made a plan. Otherwise the
+     * caller's threads, called from poolgrad_execute with `threads` tasks at most; not called
+     * when the plan has a single task. */
+    poolgrad_parallel_for parallel_for;
+    void *parallel_context;
+
+    /* NULL, NULL: malloc and free. allocate returns memory aligned for any C type, or NULL;
+     * release receives what allocate returned. They must outlive the plan and be safe to call
+     * from every thread that executes it. */
+    void *(*allocate)(void *context, size_t bytes);
+    void (*release)(void *context, void *memory);
+    void *allocator_context;
+} poolgrad_options;
+
+/* Fills *options with defaults: everything 0 or NULL but size. Fails with ERR_NULL only. */
+POOLGRAD_API poolgrad_status poolgrad_options_init(poolgrad_options *options);
+
+/* Immutable; may be executed by any number of threads at once. */
+typedef struct poolgrad_plan poolgrad_plan;
+
+/*
+ * Checks the whole problem and decides how to compute it; afterwards execution can fail only for
+ * the memory it is handed. Both structs are copied and need not outlive the call (the hooks in
+ * them must). options may be NULL. On success the caller owns *plan. Costs microseconds; strings
+ * in options are compared once. Fails with ERR_NULL, ERR_STRUCT_SIZE, ERR_ENUM, ERR_OPTION,
+ * ERR_RANK, ERR_ATTRIBUTE, ERR_SHAPE, ERR_OVERFLOW, ERR_BOX, ERR_LAYOUT, ERR_MEMORY,
+ * ERR_UNSUPPORTED (a known instruction set or strategy that this machine or problem does not
+ * allow).
+ */
+POOLGRAD_API poolgrad_status poolgrad_plan_create(poolgrad_plan **plan, const poolgrad_desc *desc,
+                                                  const poolgrad_options *options,
+                                                  poolgrad_error *error);
+
+/* Frees a plan that no thread is executing. NULL is allowed. */
+POOLGRAD_API void poolgrad_plan_destroy(poolgrad_plan *plan);
+
+/* The resolved descriptor of the plan, owned by it. NULL for NULL. */
+POOLGRAD_API const poolgrad_desc *poolgrad_plan_desc(const poolgrad_plan *plan);
+
+/* Bytes of workspace that one execution needs; any alignment will do. 0 for NULL. Two executions
+ * at once need two workspaces. */
+POOLGRAD_API size_t poolgrad_plan_workspace(const poolgrad_plan *plan);
+
+/* What a plan will do. Strings are static. */
+typedef struct poolgrad_plan_info {
+    size_t size;          /* sizeof(poolgrad_plan_info), set by the caller */
+    const char *strategy; /* a name from poolgrad_name(POOLGRAD_NAME_STRATEGY, ...) */
+    const char *reason;   /* why this strategy was chosen */
+    const char *cpu;      /* instruction set */
+    int32_t threads;      /* threads allowed */
+    int32_t reserved;
+    int64_t units;         /* independent pieces of work */
+    int64_t tasks;         /* calls of parallel_for's task; each has its own workspace */
+    int64_t bytes_read;    /* of dy (and of dx if beta is not 0), each element once */
+    int64_t bytes_written; /* of dx */
+    int64_t workspace;     /* bytes, all tasks together */
+    char detail[256];      /* the strategy's own words: tiles, run lengths, ends of the axes */
+} poolgrad_plan_info;
+
+/* Fails with ERR_NULL, ERR_STRUCT_SIZE. */
+POOLGRAD_API poolgrad_status poolgrad_plan_describe(const poolgrad_plan *plan,
+                                                    poolgrad_plan_info *info,
+                                                    poolgrad_error *error);
+
+/* The memory of one execution. */
+typedef struct poolgrad_buffers {
+    size_t size;     /* sizeof(poolgrad_buffers); set by poolgrad_buffers_init */
+    const void *dy;  /* first element of the dy view; may be NULL if the view is empty */
+    void *dx;        /* first element of the dx view; likewise */
+    void *workspace; /* NULL: allocated for the call (an allocation per execution) */
+    size_t workspace_size;
+} poolgrad_buffers;
+
+/* Fills *buffers with NULL and 0, but for size. Fails with ERR_NULL only. */
+POOLGRAD_API poolgrad_status poolgrad_buffers_init(poolgrad_buffers *buffers);
+
+/*
+ * Computes. Reads exactly the elements of the dy view, writes exactly those of the dx view (and
+ * the workspace); bytes between strided elements are neither read nor written. With a workspace
+ * it allocates nothing. The result depends on problem and data alone; the caller's floating-point
+ * environment is put aside and restored on every thread, flags included. Two executions that
+ * write the same dx at once are a data race. Fails with ERR_NULL, ERR_STRUCT_SIZE,
+ * ERR_MISALIGNED, ERR_OVERLAP (byte ranges of dx, dy and workspace meet; interleaved views count
+ * as overlapping), ERR_WORKSPACE, ERR_MEMORY; dx is then untouched.
+ */
+POOLGRAD_API poolgrad_status poolgrad_execute(const poolgrad_plan *plan,
+                                              const poolgrad_buffers *buffers,
+                                              poolgrad_error *error);
+
+/* ------------------------------------------------------------------ helpers */
+
+/* Bytes per element; 0 for a value that is no dtype. */
+POOLGRAD_API size_t poolgrad_dtype_size(poolgrad_dtype dtype);
+
+/* Converts count elements between any two types, rounding to nearest even, once; overflow goes to
+ * infinity, NaN stays NaN. The conversion of the kernels themselves. `to` and `from` may not
+ * overlap. Fails with ERR_NULL (count > 0), ERR_ENUM, ERR_MISALIGNED, ERR_OVERLAP, ERR_OVERFLOW. */
+POOLGRAD_API poolgrad_status poolgrad_convert(poolgrad_dtype to_dtype, void *to,
+                                              poolgrad_dtype from_dtype, const void *from,
+                                              size_t count, poolgrad_error *error);
+
+typedef enum poolgrad_name_kind {
+    POOLGRAD_NAME_STRATEGY = 1, /* in the planner's order of preference */
+    POOLGRAD_NAME_CPU = 2,      /* instruction sets usable on this machine, ascending */
+    POOLGRAD_NAME_KERNEL = 3    /* kernels, each built for every instruction set */
+} poolgrad_name_kind;
+
+/* The index-th name of its kind, static; NULL past the end. For listings and for tests that must
+ * not miss one. */
+POOLGRAD_API const char *poolgrad_name(poolgrad_name_kind kind, size_t index);
+
+/* Threads that options.threads = 0 stands for at this moment; at least 1. */
+POOLGRAD_API int32_t poolgrad_default_threads(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

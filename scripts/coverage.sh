@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Builds with coverage, runs the tests, prints the line coverage of src/.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+scripts/build.sh coverage
+# Counters of an earlier run would be added to.
+find build/coverage -name '*.gcda' -delete
+# cli_12_readonly runs the program as a user who may not write the counters.
+ctest --test-dir build/coverage --output-on-failure -j "$(nproc)" -L quick -E readonly
+gcovr --root . --filter src/ --object-directory build/coverage \
+    --exclude-unreachable-branches --print-summary build/coverage

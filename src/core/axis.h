@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The geometry of one spatial axis: which windows cover which positions, and what they count.
+ * Everything here is integers; docs/arithmetic.md derives the formulas.
+ */
+#ifndef PGI_CORE_AXIS_H
+#define PGI_CORE_AXIS_H
+
+#include <poolgrad/poolgrad.h>
+#include <stdbool.h>
+
+typedef struct pgi_axis {
+    int64_t in, out, kernel, stride, dilation, pad_lo, pad_hi;
+    bool adaptive;
+
+    /* Derived. With h = gcd(stride, dilation): q = dilation / h, t = stride / h. The windows that
+     * cover a position are q apart, at most `longest` of them. */
+    int64_t h, q, t;
+    int64_t q_inverse; /* of q modulo t */
+    int64_t longest;
+    bool filled; /* runs keep their full length; windows outside [0, out) count as +0 */
+} pgi_axis;
+
+/* Windows first, first + q, ... ; count of them. In a filled axis they may lie outside [0, out). */
+typedef struct pgi_run {
+    int64_t first, count;
+} pgi_run;
+
+/* Windows [begin, end). */
+typedef struct pgi_range {
+    int64_t begin, end;
+} pgi_range;
+
+/* An axis of one position and one window: what a problem of lower rank has instead. */
+pgi_axis pgi_axis_unit(void);
+
+/* Fills the derived part. The other fields are checked already and out is what follows. */
+void pgi_axis_derive(pgi_axis *axis);
+
+/* Number of windows of a non-adaptive axis whose padded extent and span are known to fit in 64
+ * bits; false if the end of the last window does not. */
+bool pgi_axis_windows(const pgi_axis *axis, poolgrad_rounding rounding, int64_t *out);
+
+/* The windows that cover position p. */
+pgi_run pgi_axis_run(const pgi_axis *axis, int64_t p);
+
+/* Windows whose span, first tap to last, meets positions [begin, end); begin < end. `virtual`
+ * is not cut to [0, out) where the axis is filled, and contains the runs of all those positions;
+ * `pgi_axis_reach` is cut. */
+pgi_range pgi_axis_virtual_reach(const pgi_axis *axis, int64_t begin, int64_t end);
+pgi_range pgi_axis_reach(const pgi_axis *axis, int64_t begin, int64_t end);
+
+/* An upper bound of virtual reach's length for any `extent` positions. */
+int64_t pgi_axis_reach_bound(const pgi_axis *axis, int64_t extent);
+
+/* What window o contributes to the divisor under a rule other than OVERRIDE; 0 if the window
+ * covers no position of the input. */
+int64_t pgi_axis_count(const pgi_axis *axis, poolgrad_divisor rule, int64_t o);
+
+/* Whether window o covers a position of the input. */
+bool pgi_axis_covers(const pgi_axis *axis, int64_t o);
+
+/* The largest count of any window. */
+int64_t pgi_axis_count_bound(const pgi_axis *axis, poolgrad_divisor rule);
+
+#endif

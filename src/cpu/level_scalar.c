@@ -1,0 +1,4 @@
+/* SPDX-License-Identifier: MIT */
+/* The kernels for any machine, with the flags of the whole library. */
+#define PGI_ISA scalar
+#include "cpu/tmpl/kernels.h"

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PGI_CPU_REF_REFERENCE_H
+#define PGI_CPU_REF_REFERENCE_H
+
+#include "plan/backend.h"
+
+/* The definition of docs/arithmetic.md, read aloud, for one (batch, channel) of dx. The workspace
+ * holds the terms and the sums after each axis but the last. */
+void pgi_reference_plane(const pgi_problem *problem, const pgi_scale *scale, const void *dy,
+                         void *dx, int64_t plane, void *workspace);
+
+#endif

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* From a descriptor to a plan, and what a plan says of itself. */
+#include "plan/plan.h"
+
+#include "core/dtype.h"
+#include "core/environment.h"
+#include "core/integer.h"
+#include "core/status.h"
+#include "plan/strategies.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OPTIONS_SIZE_0_1 (offsetof(poolgrad_options, allocator_context) + sizeof(void *))
+#define INFO_SIZE_0_1    sizeof(poolgrad_plan_info)
+
+/* Waking a thread costs some microseconds, in which one core moves about this many bytes. */
+#define BYTES_PER_TASK (INT64_C(64) << 10)
+
+poolgrad_status poolgrad_options_init(poolgrad_options *options)
+{
+    if (!options)
+        return POOLGRAD_ERR_NULL;
+    memset(options, 0, sizeof *options);
+    options->size = sizeof *options;
+    return POOLGRAD_OK;
+}
+
+static void *allocate_malloc(void *context, size_t bytes)
+{
+    (void)context;
+    return malloc(bytes);
+}
+
+static void release_free(void *context, void *memory)
+{
+    (void)context;
+    free(memory);
+}
+
+static poolgrad_status read_options(poolgrad_options *to, const poolgrad_options *from,
+                                    poolgrad_error *error)
+{
+    poolgrad_options_init(to);
+    if (from)
+        PGI_TRY(pgi_struct_read(to, sizeof *to, from, OPTIONS_SIZE_0_1, "options", error));
+    if (to->threads < 0 || to->threads > PGI_MAX_THREADS)
+        return pgi_fail(error, POOLGRAD_ERR_OPTION,
+                        "options.threads is %" PRId32 "; it must be from 0 to %d", to->threads,
+                        PGI_MAX_THREADS);
+    if (!to->allocate != !to->release)
+        return pgi_fail(error, POOLGRAD_ERR_NULL,
+                        "options.%s is NULL; allocate and release come together",
+                        to->allocate ? "release" : "allocate");
+    if (!to->allocate) {
+        to->allocate = allocate_malloc;
+        to->release = release_free;
+    }
+    return POOLGRAD_OK;
+}
+
+static poolgrad_status choose_strategy(poolgrad_plan *plan, const char *name, poolgrad_error *error)
+{
+    const pgi_strategy *const *entry;
+
+    for (entry = pgi_strategies; *entry; entry++) {
+        if (name && strcmp((*entry)->name, name) != 0)
+            continue;
+        if ((*entry)->applicable(&plan->problem)) {
+            plan->strategy = *entry;
+            plan->reason = name ? "asked for by name" : (*entry)->reason;
+            return POOLGRAD_OK;
+        }
+        if (name)
+            return pgi_fail(error, POOLGRAD_ERR_UNSUPPORTED,
+                            "options.strategy is \"%s\", which does not apply to this problem",
+                            name);
+    }
+    return pgi_fail(error, POOLGRAD_ERR_OPTION,
+                    "options.strategy is \"%s\"; poolgrad_name lists the strategies there are",
+                    name);
+}
+
+static int64_t bytes_moved(const pgi_problem *problem)
+{
+    return (problem->dy.elements + problem->dx.elements) * (int64_t)problem->element_size;
+}
+
+/* Everything about a plan whose memory is there. */
+static poolgrad_status fill(poolgrad_plan *plan, const poolgrad_options *options,
+                            poolgrad_error *error)
+{
+    pgi_environment caller;
+    int64_t workspace;
+
+    plan->backend = &pgi_cpu_backend;
+    PGI_TRY(plan->backend->select(options->cpu, plan->problem.desc.dtype, &plan->kernels, error));
+    PGI_TRY(choose_strategy(plan, options->strategy, error));
+    pgi_environment_enter(&caller);
+    plan->scale.alpha = plan->problem.desc.alpha;
+    plan->scale.beta = plan->problem.desc.beta;
+    if (plan->problem.desc.dtype != POOLGRAD_F64) {
+        plan->scale.alpha = (float)plan->scale.alpha;
+        plan->scale.beta = (float)plan->scale.beta;
+    }
+    pgi_environment_leave(&caller);
+
+    plan->threads = options->threads ? options->threads : poolgrad_default_threads();
+    plan->parallel_for = options->parallel_for;
+    plan->parallel_context = options->parallel_context;
+    plan->units = 0;
+    plan->task_workspace = 0;
+    if (!plan->strategy->prepare(plan))
+        return pgi_fail(error, POOLGRAD_ERR_OVERFLOW,
+                        "the intermediate sums of this problem do not fit in 64 bits");
+    plan->tasks = pgi_min(pgi_min(plan->threads, plan->units),
+                          pgi_max(1, bytes_moved(&plan->problem) / BYTES_PER_TASK));
+    if (!pgi_mul((int64_t)plan->task_workspace, plan->tasks, &workspace) ||
+        !pgi_add(workspace, PGI_ALIGNMENT, &workspace))
+        return pgi_fail(error, POOLGRAD_ERR_OVERFLOW, "the workspace does not fit in 64 bits");
+    return POOLGRAD_OK;
+}
+
+poolgrad_status poolgrad_plan_create(poolgrad_plan **plan, const poolgrad_desc *desc,
+                                     const poolgrad_options *options, poolgrad_error *error)
+{
+    poolgrad_options read;
+    pgi_problem problem;
+    poolgrad_plan *made;
+    poolgrad_status status;
+
+    if (!plan)
+        return pgi_fail(error, POOLGRAD_ERR_NULL, "plan is NULL");
+    *plan = NULL;
+    PGI_TRY(pgi_desc_read(&problem.desc, desc, error));
+    PGI_TRY(read_options(&read, options, error));
+    PGI_TRY(pgi_problem_make(&problem, error));
+
+    made = read.allocate(read.allocator_context, sizeof *made);
+    if (!made)
+        return pgi_fail(error, POOLGRAD_ERR_MEMORY, "the allocator gave no %zu bytes for the plan",
+                        sizeof *made);
+    made->problem = problem;
+    made->allocate = read.allocate;
+    made->release = read.release;
+    made->allocator_context = read.allocator_context;
+    status = fill(made, &read, error);
+    if (status != POOLGRAD_OK) {
+        poolgrad_plan_destroy(made);
+        return status;
+    }
+    *plan = made;
+    return pgi_ok(error);
+}
+
+void poolgrad_plan_destroy(poolgrad_plan *plan)
+{
+    if (plan)
+        plan->release(plan->allocator_context, plan);
+}
+
+const poolgrad_desc *poolgrad_plan_desc(const poolgrad_plan *plan)
+{
+    return plan ? &plan->problem.desc : NULL;
+}
+
+size_t poolgrad_plan_workspace(const poolgrad_plan *plan)
+{
+    if (!plan || plan->task_workspace == 0 || plan->tasks == 0)
+        return 0;
+    /* tasks start at multiples of PGI_ALIGNMENT wherever the caller's memory does */
+    return plan->task_workspace * (size_t)plan->tasks + PGI_ALIGNMENT - 1;
+}
+
+poolgrad_status poolgrad_plan_describe(const poolgrad_plan *plan, poolgrad_plan_info *info,
+                                       poolgrad_error *error)
+{
+    poolgrad_plan_info made;
+    const pgi_problem *problem;
+    size_t size;
+
+    if (!plan)
+        return pgi_fail(error, POOLGRAD_ERR_NULL, "plan is NULL");
+    PGI_TRY(pgi_struct_read(&made, sizeof made, info, INFO_SIZE_0_1, "info", error));
+    size = info->size;
+    problem = &plan->problem;
+    memset(&made, 0, sizeof made);
+    made.size = size;
+    made.strategy = plan->strategy->name;
+    made.reason = plan->reason;
+    made.cpu = plan->kernels.isa;
+    made.threads = plan->threads;
+    made.units = plan->units;
+    made.tasks = plan->tasks;
+    made.bytes_written = problem->dx.elements * (int64_t)problem->element_size;
+    made.bytes_read = problem->dy.elements * (int64_t)problem->element_size;
+    if (plan->scale.beta != 0)
+        made.bytes_read += made.bytes_written;
+    made.workspace = (int64_t)poolgrad_plan_workspace(plan);
+    plan->strategy->describe(plan, made.detail, sizeof made.detail);
+    memcpy(info, &made, size);
+    return pgi_ok(error);
+}
+
+const char *poolgrad_name(poolgrad_name_kind kind, size_t index)
+{
+    size_t i;
+
+    if (kind != POOLGRAD_NAME_STRATEGY)
+        return pgi_cpu_backend.name(kind, index);
+    for (i = 0; pgi_strategies[i]; i++)
+        if (i == index)
+            return pgi_strategies[i]->name;
+    return NULL;
+}

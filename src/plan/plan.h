@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* The plan, and what a strategy is: one way of computing a problem. */
+#ifndef PGI_PLAN_PLAN_H
+#define PGI_PLAN_PLAN_H
+
+#include "plan/backend.h"
+#include "plan/tiling.h"
+
+#include <stdbool.h>
+
+/* Workspace parts start at multiples of this: a cache line, and enough for any vector. */
+#define PGI_ALIGNMENT 64
+
+/* More threads than any machine has CPUs, few enough for 32-bit counts. */
+#define PGI_MAX_THREADS 4096
+
+typedef struct pgi_strategy {
+    const char *name;
+    const char *reason; /* why one would choose it */
+    bool (*applicable)(const pgi_problem *problem);
+
+    /* Sets units, task_workspace and whatever fields of the plan are the strategy's own, for up
+     * to plan->threads tasks; false if a size does not fit in 64 bits. */
+    bool (*prepare)(poolgrad_plan *plan);
+
+    /* Computes units [begin, end). Units write disjoint parts of dx. */
+    void (*run)(const poolgrad_plan *plan, const void *dy, void *dx, int64_t begin, int64_t end,
+                void *workspace);
+
+    /* One or two sentences on how this plan does it. */
+    void (*describe)(const poolgrad_plan *plan, char *text, size_t capacity);
+} pgi_strategy;
+
+struct poolgrad_plan {
+    pgi_problem problem;
+    pgi_scale scale;
+    const pgi_strategy *strategy;
+    const char *reason;
+    const pgi_backend *backend;
+    pgi_kernels kernels;
+
+    int32_t threads;
+    int64_t units, tasks;
+    size_t task_workspace; /* bytes per task, a multiple of PGI_ALIGNMENT */
+
+    poolgrad_parallel_for parallel_for; /* NULL: the backend's */
+    void *parallel_context;
+    void *(*allocate)(void *context, size_t bytes);
+    void (*release)(void *context, void *memory);
+    void *allocator_context;
+
+    pgi_tiling tiling; /* of the separable strategy */
+};
+
+#endif

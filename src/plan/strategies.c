@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of strategies. A new one is a file beside this and a line here. */
+#include "plan/strategies.h"
+
+#include <stddef.h>
+
+const pgi_strategy *const pgi_strategies[] = {
+    &pgi_strategy_separable,
+    &pgi_strategy_reference,
+    NULL,
+};

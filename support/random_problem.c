@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+#include "random_problem.h"
+
+sup_limits sup_limits_default(void)
+{
+    sup_limits limits = {.elements = 20000, .work = 400000};
+    return limits;
+}
+
+/* Small numbers often, large ones now and then. */
+static int64_t draw_extent(sup_rng *rng, int64_t most)
+{
+    int64_t hi = sup_rng_chance(rng, 60) ? 9 : sup_rng_chance(rng, 70) ? 24 : most;
+    return sup_rng_range(rng, 1, hi < most ? hi : most);
+}
+
+static void draw_axis(sup_rng *rng, poolgrad_desc *desc, int axis)
+{
+    static const int64_t most[] = {600, 90, 28}; /* by rank, so that the product stays small */
+    desc->in[axis] = draw_extent(rng, most[desc->rank - 1]);
+    if (desc->rounding == POOLGRAD_ADAPTIVE) {
+        desc->out[axis] = sup_rng_chance(rng, 25) ? 1 : draw_extent(rng, most[desc->rank - 1]);
+        return;
+    }
+    int64_t kernel = sup_rng_chance(rng, 75)   ? sup_rng_range(rng, 1, 5)
+                     : sup_rng_chance(rng, 80) ? sup_rng_range(rng, 1, 33)
+                                               : desc->in[axis] + sup_rng_range(rng, 0, 4);
+    desc->kernel[axis] = kernel;
+    desc->stride[axis] = sup_rng_chance(rng, 45)   ? 1
+                         : sup_rng_chance(rng, 80) ? sup_rng_range(rng, 1, 4)
+                                                   : kernel + sup_rng_range(rng, 0, 3);
+    if (sup_rng_chance(rng, 30))
+        desc->dilation[axis] = sup_rng_range(rng, 2, 5);
+    int64_t span = (kernel - 1) * desc->dilation[axis] + 1;
+    if (sup_rng_chance(rng, 60)) {
+        int64_t pad = sup_rng_chance(rng, 15) ? span + 3 : span / 2;
+        desc->pad_lo[axis] = sup_rng_range(rng, 0, pad);
+        desc->pad_hi[axis] =
+            sup_rng_chance(rng, 50) ? desc->pad_lo[axis] : sup_rng_range(rng, 0, pad);
+    }
+    /* Pad up to what the window needs, or most larger kernels would have no window at all. */
+    int64_t lacking = span - desc->in[axis] - desc->pad_lo[axis] - desc->pad_hi[axis];
+    if (lacking > 0 && sup_rng_chance(rng, 95)) {
+        int64_t lo = sup_rng_range(rng, 0, lacking);
+        desc->pad_lo[axis] += lo;
+        desc->pad_hi[axis] += lacking - lo + sup_rng_range(rng, 0, 3);
+    }
+    if (sup_rng_chance(rng, 1)) { /* a kernel that no loop may walk */
+        desc->kernel[axis] = INT32_MAX;
+        desc->dilation[axis] = 1;
+        desc->pad_lo[axis] = INT32_MAX - sup_rng_range(rng, 1, 4);
+        desc->pad_hi[axis] = INT32_MAX - sup_rng_range(rng, 1, 4);
+        int64_t excess = desc->in[axis] + desc->pad_lo[axis] + desc->pad_hi[axis] - INT32_MAX;
+        desc->stride[axis] = 1 + excess / sup_rng_range(rng, 1, 6);
+    }
+}
+
+static void draw_geometry(sup_rng *rng, const sup_limits *limits, poolgrad_desc *desc)
+{
+    poolgrad_desc_init(desc);
+    desc->dtype = (poolgrad_dtype)sup_rng_range(rng, POOLGRAD_F32, POOLGRAD_BF16);
+    desc->rank = (int32_t)sup_rng_range(rng, 1, 3);
+    desc->rounding = sup_rng_chance(rng, 15)   ? POOLGRAD_ADAPTIVE
+                     : sup_rng_chance(rng, 35) ? POOLGRAD_CEIL
+                                               : POOLGRAD_FLOOR;
+    desc->divisor = (poolgrad_divisor)sup_rng_range(rng, POOLGRAD_EXCLUDE, POOLGRAD_OVERRIDE);
+    if (desc->divisor == POOLGRAD_OVERRIDE) {
+        desc->divisor_override = sup_rng_range(rng, 1, 50);
+        if (sup_rng_chance(rng, 30))
+            desc->divisor_override = -desc->divisor_override;
+    }
+    desc->batch = sup_rng_range(rng, 1, 4);
+    desc->channels = sup_rng_chance(rng, 60) ? sup_rng_range(rng, 1, 9) : sup_rng_range(rng, 1, 40);
+    if (!limits->only_nonempty && sup_rng_chance(rng, 2))
+        *(sup_rng_chance(rng, 50) ? &desc->batch : &desc->channels) = 0;
+    for (int axis = 0; axis < desc->rank; axis++)
+        draw_axis(rng, desc, axis);
+    if (!limits->only_gradient && sup_rng_chance(rng, 25)) {
+        static const double factors[] = {0, -1, 0.5, 0.1, 3, -0x1.8p-3};
+        desc->alpha = factors[sup_rng_range(rng, 0, 5)];
+    }
+    if (!limits->only_gradient && sup_rng_chance(rng, 25)) {
+        static const double factors[] = {1, -1, 0.5, 0.1, 2, -0.3};
+        desc->beta = factors[sup_rng_range(rng, 0, 5)];
+    }
+}
+
+/* A box of dx, and the box of dy that it needs, or a larger one. Returns 0 if there is none. */
+static int draw_boxes(sup_rng *rng, poolgrad_desc *desc)
+{
+    int64_t whole[5] = {desc->batch, desc->channels, 1, 1, 1};
+    for (int axis = 0; axis < desc->rank; axis++)
+        whole[axis + 2] = desc->in[axis];
+    for (int axis = 0; axis < desc->rank + 2; axis++) {
+        if (whole[axis] == 0 || sup_rng_chance(rng, 40))
+            continue;
+        int64_t offset = sup_rng_range(rng, 0, whole[axis] - 1);
+        desc->dx.offset[axis] = offset;
+        desc->dx.extent[axis] =
+            sup_rng_chance(rng, 20) ? POOLGRAD_WHOLE : sup_rng_range(rng, 1, whole[axis] - offset);
+    }
+    poolgrad_desc full = *desc; /* for the extents that the dy box may grow to */
+    if (poolgrad_desc_resolve(&full, NULL) != POOLGRAD_OK ||
+        poolgrad_desc_reach(desc, NULL) != POOLGRAD_OK)
+        return 0;
+    for (int axis = 0; axis < desc->rank + 2; axis++) {
+        if (!sup_rng_chance(rng, 25))
+            continue;
+        int64_t end = desc->dy.offset[axis] + desc->dy.extent[axis];
+        int64_t down = sup_rng_range(rng, 0, desc->dy.offset[axis]);
+        int64_t up = sup_rng_range(rng, 0, full.dy.extent[axis] - end);
+        desc->dy.offset[axis] -= down;
+        desc->dy.extent[axis] += down + up;
+    }
+    return 1;
+}
+
+/* Strides for `view`, whose extents are `extent`. Axes in random order, gaps between them, some
+ * reversed; `broadcast` allows stride 0, and strides so small that elements share memory. */
+static void draw_strides(sup_rng *rng, int axes, const int64_t *extent, int broadcast,
+                         poolgrad_view *view)
+{
+    int order[5] = {0, 1, 2, 3, 4};
+    for (int i = axes - 1; i > 0; i--) {
+        int j = (int)sup_rng_range(rng, 0, i);
+        int swap = order[i];
+        order[i] = order[j];
+        order[j] = swap;
+    }
+    view->layout = POOLGRAD_STRIDED;
+    int64_t stride = sup_rng_chance(rng, 70) ? 1 : sup_rng_range(rng, 2, 3);
+    for (int i = 0; i < axes; i++) {
+        int axis = order[i];
+        view->stride[axis] = stride;
+        if (extent[axis] > 1)
+            stride *= extent[axis];
+        if (sup_rng_chance(rng, 25))
+            stride += sup_rng_range(rng, 1, 5);
+        if (sup_rng_chance(rng, 20))
+            view->stride[axis] = -view->stride[axis];
+        if (broadcast && sup_rng_chance(rng, 15))
+            view->stride[axis] = 0;
+        else if (broadcast && sup_rng_chance(rng, 5))
+            view->stride[axis] = 1;
+    }
+    if (broadcast && sup_rng_chance(rng, 5)) /* one number for everything */
+        for (int axis = 0; axis < axes; axis++)
+            view->stride[axis] = 0;
+}
+
+static void draw_layout(sup_rng *rng, const sup_limits *limits, int axes, const int64_t *extent,
+                        int broadcast, poolgrad_view *view)
+{
+    view->layout = sup_rng_chance(rng, 50) ? POOLGRAD_NCX : POOLGRAD_NXC;
+    if (!limits->only_dense && sup_rng_chance(rng, 35))
+        draw_strides(rng, axes, extent, broadcast, view);
+}
+
+static int small_enough(const poolgrad_desc *resolved, const sup_limits *limits)
+{
+    double work = (double)resolved->batch * (double)resolved->channels;
+    for (int axis = 0; axis < resolved->rank; axis++) {
+        double in = (double)resolved->in[axis], kernel = (double)resolved->kernel[axis];
+        if (resolved->rounding == POOLGRAD_ADAPTIVE)
+            kernel = in / (double)resolved->out[axis] + 2;
+        work *= (double)resolved->out[axis] * (kernel < in ? kernel : in);
+    }
+    return work <= (double)limits->work &&
+           sup_view_count(resolved, &resolved->dx) <= limits->elements &&
+           sup_view_count(resolved, &resolved->dy) <= limits->elements;
+}
+
+static int draw(sup_rng *rng, const sup_limits *limits, poolgrad_desc *desc)
+{
+    draw_geometry(rng, limits, desc);
+    poolgrad_desc resolved = *desc;
+    if (poolgrad_desc_resolve(&resolved, NULL) != POOLGRAD_OK || !small_enough(&resolved, limits))
+        return 0;
+    if (!limits->only_whole && sup_rng_chance(rng, 25) && !draw_boxes(rng, desc))
+        return 0;
+    resolved = *desc;
+    if (poolgrad_desc_resolve(&resolved, NULL) != POOLGRAD_OK)
+        return 0;
+    if (sup_rng_chance(rng, 10))
+        for (int axis = 0; axis < desc->rank; axis++)
+            desc->out[axis] = resolved.out[axis];
+    draw_layout(rng, limits, desc->rank + 2, resolved.dy.extent, 1, &desc->dy);
+    draw_layout(rng, limits, desc->rank + 2, resolved.dx.extent, 0, &desc->dx);
+    resolved = *desc;
+    return poolgrad_desc_resolve(&resolved, NULL) == POOLGRAD_OK;
+}
+
+void sup_random_problem(sup_rng *rng, const sup_limits *limits, poolgrad_desc *desc)
+{
+    sup_limits all = sup_limits_default();
+    if (!limits)
+        limits = &all;
+    for (int attempt = 0; attempt < 1000; attempt++)
+        if (draw(rng, limits, desc))
+            return;
+    /* Limits below what any draw gives: the smallest problem there is. */
+    poolgrad_desc_init(desc);
+    desc->in[0] = desc->in[1] = desc->kernel[0] = desc->kernel[1] = 1;
+}

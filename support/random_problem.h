@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Random valid problems, over everything a descriptor can say.
+ */
+#ifndef SUPPORT_RANDOM_PROBLEM_H
+#define SUPPORT_RANDOM_PROBLEM_H
+
+#include "data.h"
+
+typedef struct sup_limits {
+    int64_t elements;  /* of the dx view and of the dy view, each (not counting gaps) */
+    int64_t work;      /* additions of the naive scatter: windows x taps inside the input */
+    int only_dense;    /* 1: no strided layouts */
+    int only_whole;    /* 1: no boxes */
+    int only_gradient; /* 1: alpha 1, beta 0 */
+    int only_nonempty; /* 1: batch and channels at least 1 */
+} sup_limits;
+
+/* 20,000 elements, 400,000 additions, everything allowed. */
+sup_limits sup_limits_default(void);
+
+/*
+ * Fills *desc with a random problem that poolgrad_desc_resolve accepts. It is left as a person
+ * would write it: out is sometimes stated, mostly derived, whole views stay POOLGRAD_WHOLE; resolve
+ * it before use. limits may be NULL (the default). The same state of rng gives the same problem.
+ *
+ * Drawn from: rank 1 to 3; all types; NCX, NXC and strided on either side, mixed (dy permuted,
+ * padded, reversed or broadcast by stride 0; dx permuted, padded or reversed); one-sided padding,
+ * up to more than the kernel; dilation; floor, ceil, adaptive; the four divisors; stride above the
+ * kernel; kernel above the input, rarely 2^31-1; batch or channels 0; boxes of dx with the dy box
+ * that reaches it, sometimes enlarged; alpha and beta.
+ */
+void sup_random_problem(sup_rng *rng, const sup_limits *limits, poolgrad_desc *desc);
+
+#endif
