@@ -25,7 +25,8 @@ typedef struct cli_verb {
     int (*run)(int argc, char **argv); /* the words behind the verb; returns an exit code */
 } cli_verb;
 
-extern const cli_verb cli_info, cli_grad, cli_explain, cli_check, cli_bench, cli_picture, cli_demo;
+extern const cli_verb cli_info, cli_grad, cli_pool, cli_explain, cli_check, cli_bench, cli_picture,
+    cli_demo;
 
 /* ------------------------------------------------------------------- errors */
 
@@ -96,14 +97,20 @@ char *cli_problem_text(const char *verb, const poolgrad_desc *desc);
 int cli_plan(const char *verb, const char *problem, const poolgrad_desc *desc,
              const cli_compute *compute, poolgrad_plan **plan, poolgrad_plan_info *info);
 
-/* poolgrad_execute on these buffers; workspace may be NULL. */
-poolgrad_status cli_execute(const poolgrad_plan *plan, const void *dy, void *dx, void *workspace,
-                            size_t workspace_size, poolgrad_error *error);
+/* The same problem as an operator of the other direction spells it: avg2d for avgpool2d, max3d for
+ * maxpool3d, or with `forward` the other way round; unchanged where it is one already. malloc'ed;
+ * NULL after a message. */
+char *cli_problem_directed(const char *verb, const char *problem, int forward);
+
+/* 1 if the problem string has an item that begins with `word`, such as "index=". */
+int cli_problem_states(const char *problem, const char *word);
 
 /* Names as problem strings spell them. */
 const char *cli_dtype_name(poolgrad_dtype dtype);
 const char *cli_divisor_name(poolgrad_divisor divisor);
 const char *cli_rounding_name(poolgrad_rounding rounding);
+const char *cli_op_name(poolgrad_op op);
+const char *cli_index_type_name(poolgrad_index_type type);
 
 /* -------------------------------------------------------------------- output */
 

@@ -15,18 +15,18 @@
 static const char help[] =
     "usage: poolgrad demo [-o FOLDER] [--threads N] [--quiet]\n"
     "\n"
-    "Shows the library at work, in half a minute: the worked example of DirectML's documentation, "
-    "a\n"
-    "picture of a problem, that every strategy, instruction set and number of threads gives the "
-    "same\n"
-    "bits, and the time of some larger problems in multiples of the memory floor.\n"
+    "Shows the library at work, in half a minute: the worked examples of DirectML's "
+    "documentation,\n"
+    "a picture of a problem, that every strategy, instruction set and number of threads gives the\n"
+    "same bits, and the time of some larger problems in multiples of the memory floor.\n"
     "\n"
     "    -o, --output FOLDER   where the picture goes, made if it is not there (default: here)\n"
     "    --threads N           threads (default: the CPUs this process may use)\n"
     "    --quiet               no progress on stderr\n";
 
-#define EXAMPLE "avg2d:f32:nchw:1x1x3x3:k2"
-#define PICTURE "avg2d:f32:nchw:1x1x9x12:k4x3:s2:p1:ceil:div=exclude"
+#define EXAMPLE     "avg2d:f32:nchw:1x1x3x3:k2"
+#define MAX_EXAMPLE "max2d:f32:nchw:1x1x3x3:k2:from=x"
+#define PICTURE     "avg2d:f32:nchw:1x1x9x12:k4x3:s2:p1:ceil:div=exclude"
 
 static void print_rows(const char *label, const float *values, int rows, int columns)
 {
@@ -38,34 +38,70 @@ static void print_rows(const char *label, const float *values, int rows, int col
     }
 }
 
-static int show_example(void)
+/* Computes an example with a dx of 3 by 3 and compares it with what its document says. */
+static int compute_example(const char *problem, const float *dy, const float *x,
+                           const float *documented, float *dx, int *equal)
 {
-    static const float dy[] = {1, 2, 3, 4};
-    static const float documented[] = {0.25f, 0.75f, 0.5f, 1, 2.5f, 1.5f, 0.75f, 1.75f, 1};
     static const cli_compute defaults = {0};
-    float dx[9];
     poolgrad_desc desc;
     poolgrad_plan *plan;
     poolgrad_error error;
-    int code = cli_resolve("demo", EXAMPLE, &desc);
+    poolgrad_buffers buffers;
+    int code = cli_resolve("demo", problem, &desc);
     if (!code)
-        code = cli_plan("demo", EXAMPLE, &desc, &defaults, &plan, NULL);
+        code = cli_plan("demo", problem, &desc, &defaults, &plan, NULL);
     if (code)
         return code;
-    if (cli_execute(plan, dy, dx, NULL, 0, &error) != POOLGRAD_OK)
-        code = cli_library_error("demo", EXAMPLE, &error);
+    poolgrad_buffers_init(&buffers);
+    buffers.dy = dy;
+    buffers.x = x;
+    buffers.dx = dx;
+    if (poolgrad_execute(plan, &buffers, &error) != POOLGRAD_OK)
+        code = cli_library_error("demo", problem, &error);
     poolgrad_plan_destroy(plan);
+    *equal = !code && memcmp(dx, documented, 9 * sizeof *dx) == 0;
+    return code;
+}
+
+static int print_verdict(int equal)
+{
+    printf("\n  %s\n\n", equal ? "equal to the document" : "NOT what the document says");
+    return equal ? CLI_OK : CLI_DATA;
+}
+
+static int show_average(void)
+{
+    static const float dy[] = {1, 2, 3, 4};
+    static const float documented[] = {0.25f, 0.75f, 0.5f, 1, 2.5f, 1.5f, 0.75f, 1.75f, 1};
+    float dx[9];
+    int equal, code = compute_example(EXAMPLE, dy, NULL, documented, dx, &equal);
     if (code)
         return code;
-    int equal = memcmp(dx, documented, sizeof dx) == 0;
     printf("1. The example of DirectML's page on DML_AVERAGE_POOLING_GRAD_OPERATOR_DESC\n\n"
            "  %s: window 2x2, stride 1; every element of dy goes,\n"
            "  divided by 4, to the four inputs of its window\n\n",
            EXAMPLE);
     print_rows("dy", dy, 2, 2);
     print_rows("dx", dx, 3, 3);
-    printf("\n  %s\n\n", equal ? "equal to the document" : "NOT what the document says");
-    return equal ? CLI_OK : CLI_DATA;
+    return print_verdict(equal);
+}
+
+static int show_max(void)
+{
+    static const float x[] = {1, 2, 3, 2, 4, 2, 5, 6, 7}, dy[] = {1, 2, 4, 5};
+    static const float documented[] = {0, 0, 0, 0, 3, 0, 0, 4, 5};
+    float dx[9];
+    int equal, code = compute_example(MAX_EXAMPLE, dy, x, documented, dx, &equal);
+    if (code)
+        return code;
+    printf("2. The example of DirectML's page on DML_MAX_POOLING_GRAD_OPERATOR_DESC\n\n"
+           "  %s: every element of dy goes to the largest input\n"
+           "  of its window; the 4 in the middle wins two of them\n\n",
+           MAX_EXAMPLE);
+    print_rows("x", x, 3, 3);
+    print_rows("dy", dy, 2, 2);
+    print_rows("dx", dx, 3, 3);
+    return print_verdict(equal);
 }
 
 static int show_picture(const char *folder)
@@ -83,7 +119,7 @@ static int show_picture(const char *folder)
     snprintf(path, length, "%.*s%s", (int)folder_length, folder, name);
     int code = cli_draw("demo", PICTURE, path);
     if (!code)
-        printf("2. A picture: which windows reach which inputs, with what weight\n\n"
+        printf("3. A picture: which windows reach which inputs, with what weight\n\n"
                "  %s\n  is drawn in %s; open it in a browser\n\n",
                PICTURE, path);
     free(path);
@@ -100,8 +136,12 @@ static int show_bits(void)
         "avg2d:f16:nchw:2x3x17x31:k5x4:s2x1:d2:p3,1",
         "avg3d:f32:ncdhw:1x2x12x11x13:k9:p4:alpha=0.5",
         "avg2d:f32:nhwc:2x8x13x17:adaptive:o5x7",
+        MAX_EXAMPLE,
+        "max2d:bf16:nhwc:2x19x23x21:k3:s2:p1:index=i32:base=plane",
+        "avgpool3d:f32:ncdhw:1x2x12x11x13:k5:p2:div=exclude",
+        "maxpool2d:f16:nchw:2x3x17x31:k5x4:s2x1:d2:p3,1:ceil",
     };
-    printf("3. The same bits from every strategy and instruction set, with 1, 2 and 3 threads\n\n");
+    printf("4. The same bits from every strategy and instruction set, with 1, 2 and 3 threads\n\n");
     int runs = 0, failed = 0, strategies = 0, cpus = 0, count = sizeof problems / sizeof *problems;
     for (int i = 0; i < count; i++) {
         poolgrad_desc desc;
@@ -122,7 +162,7 @@ static int show_bits(void)
     if (!failed)
         printf("  %d problems, up to %d strategies, %d instruction sets, NaN and infinities among "
                "the\n"
-               "  data: all %d results have equal bits, and agree with a naive scatter in f64\n\n",
+               "  data: all %d results have equal bits, and agree with a naive oracle in f64\n\n",
                count, strategies, cpus, runs);
     return failed ? CLI_DATA : CLI_OK;
 }
@@ -138,10 +178,14 @@ static int show_speed(const cli_compute *compute, int quiet)
         {.problem = "avg1d:f32:ncw:16x321x360:k25"},
         {.problem = "avg3d:f32:ncdhw:1x2x80x96x112:k9:p4"},
         {.problem = "avg3d:bf16:ncdhw:1x2x80x96x112:k9:p4"},
+        {.problem = "max2d:f32:nchw:8x64x112x112:k3:s2:p1"},
+        {.problem = "max2d:f32:nchw:8x64x112x112:k3:s2:p1:from=x"},
+        {.problem = "maxpool2d:f32:nchw:8x64x112x112:k3:s2:p1"},
+        {.problem = "avgpool2d:f32:nchw:4x16x192x192:k11"},
     };
     int count = sizeof cases / sizeof *cases;
     double rate;
-    printf("4. Time, in multiples of what it takes only to move the memory\n\n");
+    printf("5. Time, in multiples of what it takes only to move the memory\n\n");
     fflush(stdout);
     int code = cli_measure("demo", cases, count, compute, 0.5, quiet, 0, &rate);
     if (!code)
@@ -172,7 +216,9 @@ static int run(int argc, char **argv)
                   strerror(errno));
         return CLI_DATA;
     }
-    int code = show_example();
+    int code = show_average();
+    if (!code)
+        code = show_max();
     if (!code)
         code = show_picture(folder);
     if (!code)

@@ -2,6 +2,8 @@
 #include <stdio.h>
 
 #include "cli.h"
+#include "data.h"
+#include "operands.h"
 
 static const char help[] =
     "usage: poolgrad explain PROBLEM [--json] [--threads N] [--cpu NAME] [--strategy NAME]\n"
@@ -20,6 +22,29 @@ static const char *const divisor_words[] = {
     [POOLGRAD_INCLUDE] = "all taps of the window",
     [POOLGRAD_INCLUDE_CLIPPED] = "taps inside the padded input",
 };
+
+static const char *const op_words[] = {
+    [POOLGRAD_AVG_GRAD] = "avg, the gradient of average pooling",
+    [POOLGRAD_MAX_GRAD] = "max, the gradient of max pooling",
+    [POOLGRAD_AVG] = "avgpool, average pooling forward",
+    [POOLGRAD_MAX] = "maxpool, max pooling forward",
+};
+
+static const char *const result_words[] = {
+    [POOLGRAD_AVG_GRAD] = "gradient",
+    [POOLGRAD_MAX_GRAD] = "gradient",
+    [POOLGRAD_AVG] = "average",
+    [POOLGRAD_MAX] = "maximum",
+};
+
+static const char *const base_words[] = {
+    [POOLGRAD_INDEX_TENSOR] = "tensor: counts over batch, channels, plane",
+    [POOLGRAD_INDEX_PLANE] = "plane: counts in the plane",
+    [POOLGRAD_INDEX_NXC] = "nxc: counts over batch, plane, channels",
+    [POOLGRAD_INDEX_NXC_IMAGE] = "nxc_image: counts over plane, channels",
+};
+
+static const char *const base_names[] = {"?", "tensor", "plane", "nxc", "nxc_image"};
 
 static void print_list(const int64_t *values, int count, const char *separator)
 {
@@ -41,16 +66,26 @@ static void print_bytes(const char *label, int64_t bytes)
     putchar('\n');
 }
 
-static void print_view(const char *label, const poolgrad_desc *desc, const poolgrad_view *view,
-                       const int64_t *whole)
+static const char *layout_name(const poolgrad_view *view)
 {
-    static const char *const layouts[] = {"?", "ncx", "nxc", "strided"};
+    static const char *const names[] = {"?", "ncx", "nxc", "strided"};
+    return names[view->layout];
+}
+
+static void print_operand(const poolgrad_desc *desc, const cli_operand *operand)
+{
+    const poolgrad_view *view = operand->view;
+    int64_t whole[5];
+    cli_whole_extents(desc, operand->slot, whole);
     int axes = desc->rank + 2, is_whole = 1;
     for (int axis = 0; axis < axes; axis++)
         is_whole &= view->extent[axis] == whole[axis];
-    printf("%-12s", label);
+    printf("%-12s", operand->name);
     print_list(whole, axes, " x ");
-    printf("; %s, strides ", layouts[view->layout]);
+    printf("; ");
+    if (operand->indices)
+        printf("%s, ", cli_index_type_name(desc->index_type));
+    printf("%s, strides ", layout_name(view));
     print_list(view->stride, axes, ",");
     if (!is_whole) {
         printf("\n%-12sof it ", "");
@@ -61,34 +96,44 @@ static void print_view(const char *label, const poolgrad_desc *desc, const poolg
     putchar('\n');
 }
 
-static void print_text(const char *problem, const poolgrad_desc *desc,
-                       const poolgrad_plan_info *info)
+/* Who wins, and how the winner is written down. */
+static void print_max(const poolgrad_desc *desc)
 {
-    int64_t in[5] = {desc->batch, desc->channels}, out[5] = {desc->batch, desc->channels};
-    for (int axis = 0; axis < desc->rank; axis++) {
-        in[axis + 2] = desc->in[axis];
-        out[axis + 2] = desc->out[axis];
-    }
-    printf("%-12s%s\n", "problem", problem);
-    printf("%-12s%s, computed in %s\n", "type", cli_dtype_name(desc->dtype),
-           desc->dtype == POOLGRAD_F64 ? "f64" : "f32");
-    print_view("dy", desc, &desc->dy, out);
-    print_view("dx", desc, &desc->dx, in);
+    int from_indices = desc->op == POOLGRAD_MAX_GRAD && desc->winner == POOLGRAD_FROM_INDICES;
+    printf("%-12s", "winner");
+    if (from_indices)
+        printf("what the indices say; each is checked against its window%s\n",
+               desc->no_winner ? "; -1 is none" : "");
+    else
+        printf("the first maximum in row-major order; %s\n",
+               desc->nan == POOLGRAD_NAN_FIRST ? "the first NaN before any number"
+                                               : "NaN only if there is nothing else");
+    if (from_indices || desc->op == POOLGRAD_MAX)
+        printf("%-12s%s, positions in %s order\n", "index", base_words[desc->index_base],
+               desc->index_order == POOLGRAD_COLUMN_MAJOR ? "column-major" : "row-major");
+}
+
+static void print_window(const poolgrad_desc *desc)
+{
     printf("%-12s", "window");
     if (desc->rounding == POOLGRAD_ADAPTIVE) {
         printf("adaptive: window o of an axis is [floor(o*in/out), ceil((o+1)*in/out))\n");
-    } else {
-        print_list(desc->kernel, desc->rank, "x");
-        printf(", stride ");
-        print_list(desc->stride, desc->rank, "x");
-        printf(", dilation ");
-        print_list(desc->dilation, desc->rank, "x");
-        printf(", padding ");
-        for (int axis = 0; axis < desc->rank; axis++)
-            printf("%s%lld,%lld", axis ? "x" : "", (long long)desc->pad_lo[axis],
-                   (long long)desc->pad_hi[axis]);
-        printf(", %s\n", cli_rounding_name(desc->rounding));
+        return;
     }
+    print_list(desc->kernel, desc->rank, "x");
+    printf(", stride ");
+    print_list(desc->stride, desc->rank, "x");
+    printf(", dilation ");
+    print_list(desc->dilation, desc->rank, "x");
+    printf(", padding ");
+    for (int axis = 0; axis < desc->rank; axis++)
+        printf("%s%lld,%lld", axis ? "x" : "", (long long)desc->pad_lo[axis],
+               (long long)desc->pad_hi[axis]);
+    printf(", %s\n", cli_rounding_name(desc->rounding));
+}
+
+static void print_divisor(const poolgrad_desc *desc)
+{
     if (desc->divisor == POOLGRAD_OVERRIDE)
         printf("%-12s%lld, for every window\n", "divisor", (long long)desc->divisor_override);
     else if (desc->rounding == POOLGRAD_ADAPTIVE)
@@ -96,13 +141,36 @@ static void print_text(const char *problem, const poolgrad_desc *desc,
     else
         printf("%-12s%s: %s\n", "divisor", cli_divisor_name(desc->divisor),
                divisor_words[desc->divisor]);
-    printf("%-12s", "result");
+}
+
+static void print_result(const poolgrad_desc *desc)
+{
+    const char *name = sup_is_forward(desc) ? "y" : "dx";
+    printf("%-12s%s = ", "result", name);
+    if (desc->alpha != 1 || desc->beta != 0)
+        printf("%.17g * ", desc->alpha);
+    printf("%s", result_words[desc->op]);
     if (desc->beta != 0)
-        printf("dx = %.17g * gradient + %.17g * dx\n", desc->alpha, desc->beta);
-    else if (desc->alpha != 1)
-        printf("dx = %.17g * gradient\n", desc->alpha);
+        printf(" + %.17g * %s", desc->beta, name);
+    putchar('\n');
+}
+
+static void print_text(const char *problem, poolgrad_desc *desc, const poolgrad_plan_info *info)
+{
+    cli_operand operands[CLI_MOST_OPERANDS];
+    int count = cli_operands(desc, operands);
+    printf("%-12s%s\n", "problem", problem);
+    printf("%-12s%s\n", "operator", op_words[desc->op]);
+    printf("%-12s%s, computed in %s\n", "type", cli_dtype_name(desc->dtype),
+           desc->dtype == POOLGRAD_F64 ? "f64" : "f32");
+    for (int i = 0; i < count; i++)
+        print_operand(desc, &operands[i]);
+    print_window(desc);
+    if (sup_is_max(desc))
+        print_max(desc);
     else
-        printf("dx = gradient\n");
+        print_divisor(desc);
+    print_result(desc);
 
     printf("\n%-12s%s\n", "strategy", info->strategy);
     printf("%-12s%s\n", "because", info->reason);
@@ -134,21 +202,31 @@ static void json_word(const char *name, const char *text)
 
 static void json_view(const char *name, const poolgrad_desc *desc, const poolgrad_view *view)
 {
-    printf(", \"%s\": {\"layout\": \"%s\"", name,
-           view->layout == POOLGRAD_NCX   ? "ncx"
-           : view->layout == POOLGRAD_NXC ? "nxc"
-                                          : "strided");
+    printf(", \"%s\": {\"layout\": \"%s\"", name, layout_name(view));
     json_list("offset", view->offset, desc->rank + 2);
     json_list("extent", view->extent, desc->rank + 2);
     json_list("stride", view->stride, desc->rank + 2);
     putchar('}');
 }
 
-static void print_json(const char *problem, const poolgrad_desc *desc,
-                       const poolgrad_plan_info *info)
+static void json_max(const poolgrad_desc *desc)
 {
+    if (desc->op == POOLGRAD_MAX_GRAD)
+        json_word("from", desc->winner == POOLGRAD_FROM_X ? "x" : "indices");
+    json_word("nan", desc->nan == POOLGRAD_NAN_FIRST ? "first" : "skip");
+    json_word("index", cli_index_type_name(desc->index_type));
+    json_word("base", base_names[desc->index_base]);
+    json_word("order", desc->index_order == POOLGRAD_COLUMN_MAJOR ? "column" : "row");
+    printf(", \"nowinner\": %s", desc->no_winner ? "true" : "false");
+}
+
+static void print_json(const char *problem, poolgrad_desc *desc, const poolgrad_plan_info *info)
+{
+    cli_operand operands[CLI_MOST_OPERANDS];
+    int count = cli_operands(desc, operands);
     printf("{\"problem\": ");
     cli_json_text(problem);
+    json_word("operator", cli_op_name(desc->op));
     json_word("type", cli_dtype_name(desc->dtype));
     json_list("in", desc->in, desc->rank);
     json_list("out", desc->out, desc->rank);
@@ -158,12 +236,15 @@ static void print_json(const char *problem, const poolgrad_desc *desc,
     json_list("pad_lo", desc->pad_lo, desc->rank);
     json_list("pad_hi", desc->pad_hi, desc->rank);
     json_word("rounding", cli_rounding_name(desc->rounding));
-    json_word("divisor", cli_divisor_name(desc->divisor));
-    if (desc->divisor == POOLGRAD_OVERRIDE)
+    if (sup_is_max(desc))
+        json_max(desc);
+    else
+        json_word("divisor", cli_divisor_name(desc->divisor));
+    if (!sup_is_max(desc) && desc->divisor == POOLGRAD_OVERRIDE)
         printf(", \"divisor_override\": %lld", (long long)desc->divisor_override);
     printf(", \"alpha\": %.17g, \"beta\": %.17g", desc->alpha, desc->beta);
-    json_view("dy", desc, &desc->dy);
-    json_view("dx", desc, &desc->dx);
+    for (int i = 0; i < count; i++)
+        json_view(operands[i].name, desc, operands[i].view);
     json_word("strategy", info->strategy);
     json_word("reason", info->reason);
     json_word("detail", info->detail);
@@ -201,7 +282,8 @@ static int run(int argc, char **argv)
         code = cli_plan("explain", argv[0], &desc, &compute, &plan, &info);
     if (code)
         return code;
-    (json ? print_json : print_text)(argv[0], poolgrad_plan_desc(plan), &info);
+    desc = *poolgrad_plan_desc(plan);
+    (json ? print_json : print_text)(argv[0], &desc, &info);
     poolgrad_plan_destroy(plan);
     return CLI_OK;
 }

@@ -63,7 +63,8 @@ static int run(int argc, char **argv)
     printf("threads     %d\n", plan_info.threads);
     print_names("strategies", POOLGRAD_NAME_STRATEGY);
     print_names("kernels", POOLGRAD_NAME_KERNEL);
-    printf("types       f32 f64 f16 bf16\n");
+    printf("operators   avg max (gradients), avgpool maxpool (forward)\n");
+    printf("types       f32 f64 f16 bf16; indices i64 i32 u32\n");
     return CLI_OK;
 }
 

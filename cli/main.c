@@ -15,7 +15,7 @@
 #include "outfile.h"
 
 static const cli_verb *const verbs[] = {
-    &cli_info, &cli_grad, &cli_explain, &cli_check, &cli_bench, &cli_picture, &cli_demo,
+    &cli_info, &cli_grad, &cli_pool, &cli_explain, &cli_check, &cli_bench, &cli_picture, &cli_demo,
 };
 enum {
     VERBS = sizeof verbs / sizeof *verbs
@@ -30,9 +30,10 @@ static const char problem_help[] =
     "batches,\n"
     "64 channels, 56 by 56; window 3x3, stride 2, padding 1 on every side.\n"
     "\n"
-    "    operator  avg1d avg2d avg3d\n"
+    "    operator  avg max: the gradients; avgpool maxpool: the forward passes; then 1d 2d 3d\n"
     "    type      f32 f64 f16 bf16\n"
-    "    layout    ncw nchw ncdhw ncx | nwc nhwc ndhwc nxc | strided; dy/dx if the two differ\n"
+    "    layout    ncw nchw ncdhw ncx | nwc nhwc ndhwc nxc | strided; dy/dx (forward x/y)\n"
+    "              if the two differ\n"
     "    shape     batch x channels x spatial extents of the input, whatever the layout\n"
     "\n"
     "come first, in this order. The others follow in any order:\n"
@@ -47,18 +48,31 @@ static const char problem_help[] =
     "    div=include            divide by all taps\n"
     "    div=include_clipped    divide by the taps inside the padded input (the default)\n"
     "    div=7                  divide by 7\n"
-    "    alpha=0.5 beta=1       dx = alpha * gradient + beta * dx (1, 0)\n"
+    "    alpha=0.5 beta=1       dx = alpha * gradient + beta * dx (1, 0); forward likewise, y\n"
     "    dxbox=B dybox=B        compute a part: offset+extent for every axis, with commas;\n"
-    "                           0+* is a whole axis\n"
-    "    dxstride=I,.. dystride=I,..   strides in elements, for layout strided\n";
+    "                           0+* is a whole axis; also xbox=, ybox=\n"
+    "    dxstride=I,.. dystride=I,..   strides in elements, for layout strided; also xstride=,\n"
+    "                           ystride=, istride=\n"
+    "\n"
+    "and for max:\n"
+    "\n"
+    "    from=indices from=x    where the gradient has its winners from (indices)\n"
+    "    nan=first nan=skip     the first NaN wins, or NaN only where there is no number (first)\n"
+    "    index=i64 =i32 =u32    type of the indices (i64)\n"
+    "    base=tensor            indices count over batch, channels, plane (the default)\n"
+    "    base=plane             in the plane\n"
+    "    base=nxc               over batch, plane, channels\n"
+    "    base=nxc_image         over plane, channels\n"
+    "    order=row order=column the last, or the first, spatial axis fastest (row)\n"
+    "    nowinner               the index -1 is allowed\n"
+    "    xlayout=L ilayout=L    layouts of x (that of dx) and of the indices (that of dy, y)\n";
 
 static void print_general(FILE *to)
 {
-    fprintf(to,
-            "usage: poolgrad VERB [OPTION...] [PROBLEM...]\n"
-            "\n"
-            "The gradient of average pooling: the same bits everywhere, at the speed of memory.\n"
-            "\n");
+    fprintf(to, "usage: poolgrad VERB [OPTION...] [PROBLEM...]\n"
+                "\n"
+                "Pooling and its gradient: the same bits everywhere, at the speed of memory.\n"
+                "\n");
     for (size_t i = 0; i < VERBS; i++)
         fprintf(to, "    %-9s %s\n", verbs[i]->name, verbs[i]->summary);
     fprintf(to, "\n"

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "data.h"
 #include "frame.h"
 #include "outfile.h"
 #include "svg.h"
@@ -20,7 +21,9 @@ static const char help[] = "usage: poolgrad picture PROBLEM -o FILE.svg\n"
                            "2-D, and the weights of the\n"
                            "first axis. Axes longer than 40 are cut there. Every number is "
                            "computed by the library, in f64,\n"
-                           "for the whole problem without alpha, beta and boxes.\n"
+                           "for the whole problem without alpha, beta and boxes. The weights are "
+                           "those of average\n"
+                           "pooling, forward (avgpool) and backward (avg) alike; max has none.\n"
                            "\n"
                            "    -o, --output FILE   where the picture goes; required\n";
 
@@ -418,6 +421,13 @@ int cli_draw(const char *verb, const char *problem, const char *path)
     int code = cli_resolve(verb, problem, &desc);
     if (code)
         return code;
+    if (sup_is_max(&desc)) {
+        cli_error(verb,
+                  "%s: only the weights of averages are drawn; who wins a maximum depends on "
+                  "the data, so write avg instead of max to see the windows",
+                  problem);
+        return CLI_USAGE;
+    }
     for (int axis = 0; axis < desc.rank; axis++) {
         if (desc.in[axis] == 0) {
             cli_error(verb, "%s: an extent is 0; there is nothing to draw", problem);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,16 +51,32 @@ int cli_plan(const char *verb, const char *problem, const poolgrad_desc *desc,
     return 0;
 }
 
-poolgrad_status cli_execute(const poolgrad_plan *plan, const void *dy, void *dx, void *workspace,
-                            size_t workspace_size, poolgrad_error *error)
+char *cli_problem_directed(const char *verb, const char *problem, int forward)
 {
-    poolgrad_buffers buffers;
-    poolgrad_buffers_init(&buffers);
-    buffers.dy = dy;
-    buffers.dx = dx;
-    buffers.workspace = workspace;
-    buffers.workspace_size = workspace_size;
-    return poolgrad_execute(plan, &buffers, error);
+    static const char word[] = "pool";
+    /* Anything but an operator is left to the parser, whose message will say what is wrong. */
+    int known = strncmp(problem, "avg", 3) == 0 || strncmp(problem, "max", 3) == 0;
+    int head = known ? 3 : 0;
+    const char *rest = problem + head;
+    if (known && strncmp(rest, word, sizeof word - 1) == 0)
+        rest += sizeof word - 1;
+    size_t capacity = strlen(problem) + sizeof word;
+    char *text = malloc(capacity);
+    if (!text) {
+        cli_error(verb, "out of memory");
+        return NULL;
+    }
+    snprintf(text, capacity, "%.*s%s%s", head, problem, known && forward ? word : "", rest);
+    return text;
+}
+
+int cli_problem_states(const char *problem, const char *word)
+{
+    size_t length = strlen(word);
+    while ((problem = strchr(problem, ':')) != NULL)
+        if (strncmp(++problem, word, length) == 0)
+            return 1;
+    return 0;
 }
 
 const char *cli_dtype_name(poolgrad_dtype dtype)
@@ -78,4 +95,16 @@ const char *cli_rounding_name(poolgrad_rounding rounding)
 {
     static const char *const names[] = {"?", "floor", "ceil", "adaptive"};
     return names[rounding];
+}
+
+const char *cli_op_name(poolgrad_op op)
+{
+    static const char *const names[] = {"?", "avg", "max", "avgpool", "maxpool"};
+    return names[op];
+}
+
+const char *cli_index_type_name(poolgrad_index_type type)
+{
+    static const char *const names[] = {"?", "i64", "i32", "u32"};
+    return names[type];
 }

@@ -8,85 +8,140 @@
 
 #include "data.h"
 #include "floor.h"
+#include "indices.h"
+#include "naive.h"
+#include "operands.h"
 #include "scatter.h"
 
-/* The scatter walks windows tap by tap; beyond this many additions it would take minutes. */
+/* The naive oracles walk windows tap by tap; beyond this many steps they would take minutes. */
 #define MOST_WORK 2e9
+
+/* One tensor of the problem. */
+typedef struct verify_tensor {
+    cli_operand operand;
+    int64_t count;                /* elements */
+    sup_memory memory;            /* what is read; of what is written, its contents before */
+    sup_memory reference, result; /* of what is written: by the reference, by another strategy */
+    double *values;               /* what is read, or the reference's result, as numbers */
+} verify_tensor;
 
 typedef struct verify_trial {
     const char *verb, *problem;
-    const poolgrad_desc *desc;
-    sup_memory dy;
-    sup_memory previous, reference, result; /* dx before, by the reference, by another strategy */
-    double *dy_values, *dx_values, *bound, *previous_values, *reference_values;
+    poolgrad_desc desc;
+    verify_tensor tensors[CLI_MOST_OPERANDS];
+    int count;
+    double *expected, *bound, *previous; /* of dx or y, by the oracle */
+    int64_t *winners, *found;            /* of the windows, by the oracle and by the reference */
     cli_verdict *verdict;
 } verify_trial;
 
+/* ------------------------------------------------------------------- memory */
+
 static void release(verify_trial *trial)
 {
-    sup_view_free(&trial->dy);
-    sup_view_free(&trial->previous);
-    sup_view_free(&trial->reference);
-    sup_view_free(&trial->result);
-    free(trial->dy_values);
-    free(trial->dx_values);
+    for (int i = 0; i < trial->count; i++) {
+        verify_tensor *tensor = &trial->tensors[i];
+        sup_view_free(&tensor->memory);
+        sup_view_free(&tensor->reference);
+        sup_view_free(&tensor->result);
+        free(tensor->values);
+    }
+    free(trial->expected);
     free(trial->bound);
-    free(trial->previous_values);
-    free(trial->reference_values);
+    free(trial->previous);
+    free(trial->winners);
+    free(trial->found);
 }
 
-static double *doubles(int64_t count)
+/* Zeros for `count` numbers of 8 bytes, at least one. */
+static void *numbers(int64_t count)
 {
-    return calloc(count > 0 ? (size_t)count : 1, sizeof(double));
+    return calloc(count > 0 ? (size_t)count : 1, 8);
+}
+
+/* dx or y. */
+static verify_tensor *target(verify_trial *trial)
+{
+    int i = 0;
+    while (!trial->tensors[i].operand.written)
+        i++;
+    return &trial->tensors[i];
+}
+
+/* The tensor of a slot, or NULL if the problem has none. */
+static verify_tensor *find(verify_trial *trial, cli_slot slot)
+{
+    for (int i = 0; i < trial->count; i++)
+        if (trial->tensors[i].operand.slot == slot)
+            return &trial->tensors[i];
+    return NULL;
 }
 
 /* What acquire will ask for, without gaps between strided elements. */
 static double bytes_needed(const verify_trial *trial)
 {
-    const poolgrad_desc *desc = trial->desc;
-    double size = (double)poolgrad_dtype_size(desc->dtype);
-    double wide = trial->verdict->scattered ? sizeof(double) : 0;
-    return (double)sup_view_count(desc, &desc->dy) * (size + wide) +
-           (double)sup_view_count(desc, &desc->dx) * (3 * size + 4 * wide);
+    double bytes = 0, wide = trial->verdict->scattered ? 8 : 0;
+    for (int i = 0; i < trial->count; i++) {
+        const cli_operand *operand = &trial->tensors[i].operand;
+        bytes += (double)trial->tensors[i].count * (operand->written ? 3 : 1) *
+                 ((double)operand->size + (operand->indices ? 8 : wide));
+    }
+    return bytes;
 }
 
 static int acquire(verify_trial *trial)
 {
-    const poolgrad_desc *desc = trial->desc;
-    int64_t count = sup_view_count(desc, &desc->dx);
+    poolgrad_desc *desc = &trial->desc;
+    cli_operand operands[CLI_MOST_OPERANDS];
+    trial->count = cli_operands(desc, operands);
+    for (int i = 0; i < trial->count; i++) {
+        trial->tensors[i].operand = operands[i];
+        trial->tensors[i].count = sup_view_count(desc, operands[i].view);
+    }
     double memory = (double)sup_memory_bytes();
     /* Where memory is overcommitted, asking for too much does not fail but ends the program. */
-    int failed = memory > 0 && bytes_needed(trial) > 0.6 * memory;
-    if (failed) {
+    if (memory > 0 && bytes_needed(trial) > 0.6 * memory) {
         cli_error(trial->verb,
                   "%s: needs more than 60%% of this machine's memory; check a smaller "
                   "batch",
                   trial->problem);
-        return failed;
+        return 1;
     }
-    failed = sup_view_alloc(desc, &desc->dy, &trial->dy);
-    failed |= sup_view_alloc(desc, &desc->dx, &trial->previous);
-    failed |= sup_view_alloc(desc, &desc->dx, &trial->reference);
-    failed |= sup_view_alloc(desc, &desc->dx, &trial->result);
+    int failed = 0;
+    for (int i = 0; i < trial->count; i++) {
+        verify_tensor *tensor = &trial->tensors[i];
+        const cli_operand *operand = &tensor->operand;
+        failed |= sup_view_alloc_sized(desc, operand->view, operand->size, &tensor->memory);
+        if (operand->written) {
+            failed |= sup_view_alloc_sized(desc, operand->view, operand->size, &tensor->reference);
+            failed |= sup_view_alloc_sized(desc, operand->view, operand->size, &tensor->result);
+        }
+        if (!operand->indices && trial->verdict->scattered)
+            failed |= !(tensor->values = numbers(tensor->count));
+    }
     if (trial->verdict->scattered) {
-        trial->dy_values = doubles(sup_view_count(desc, &desc->dy));
-        trial->dx_values = doubles(count);
-        trial->bound = doubles(count);
-        trial->previous_values = doubles(count);
-        trial->reference_values = doubles(count);
-        failed |= !trial->dy_values || !trial->dx_values || !trial->bound ||
-                  !trial->previous_values || !trial->reference_values;
+        int64_t count = target(trial)->count;
+        failed |= !(trial->expected = numbers(count));
+        failed |= !(trial->bound = numbers(count));
+        failed |= !(trial->previous = numbers(count));
+    }
+    if (sup_is_max(desc)) {
+        int64_t windows = sup_view_count(desc, sup_view_windows(desc));
+        failed |= !(trial->winners = numbers(windows));
+        failed |= !(trial->found = numbers(windows));
     }
     if (failed)
         cli_error(trial->verb, "%s: out of memory; try a smaller problem", trial->problem);
     return failed;
 }
 
-static double scatter_work(const poolgrad_desc *desc)
+static double naive_work(const poolgrad_desc *desc)
 {
-    double work = (double)(desc->dx.extent[0] * desc->dx.extent[1]);
+    const poolgrad_view *windows = sup_view_windows(desc);
+    const poolgrad_view *places = sup_is_forward(desc) ? &desc->x : &desc->dx;
+    double work = (double)(windows->extent[0] * windows->extent[1]);
     for (int axis = 0; axis < desc->rank; axis++) {
-        double in = (double)desc->dx.extent[axis + 2], out = (double)desc->dy.extent[axis + 2];
+        double in = (double)places->extent[axis + 2], out = (double)windows->extent[axis + 2];
         double taps = desc->rounding == POOLGRAD_ADAPTIVE
                           ? (double)desc->in[axis] / (double)desc->out[axis] + 2
                           : (double)desc->kernel[axis];
@@ -95,87 +150,227 @@ static double scatter_work(const poolgrad_desc *desc)
     return work;
 }
 
-/* "(0, 2, 5)": where in the view the element lies that is number `logical` of it. */
-static void position_text(const poolgrad_desc *desc, int64_t logical, char *text, size_t capacity)
+static void fill(verify_trial *trial, sup_kind kind, sup_rng *rng)
 {
-    int64_t index[5];
-    for (int axis = desc->rank + 1; axis >= 0; axis--) {
-        index[axis] = logical % desc->dx.extent[axis];
-        logical /= desc->dx.extent[axis];
+    const poolgrad_desc *desc = &trial->desc;
+    for (int i = 0; i < trial->count; i++) {
+        verify_tensor *tensor = &trial->tensors[i];
+        sup_kind own = kind;
+        if (tensor->operand.slot == CLI_INDICES) {
+            sup_random_winners(desc, rng, trial->winners);
+            sup_index_scatter(desc, trial->winners, tensor->memory.first);
+            continue;
+        }
+        if (tensor->operand.indices)
+            continue;
+        /* With beta 0 dx must not be read: NaN there would show in the result. */
+        if (tensor->operand.written)
+            own = sup_factor(desc, desc->beta) != 0 ? kind : SUP_NAN;
+        sup_view_fill(desc, tensor->operand.view, tensor->memory.first, own, rng);
     }
-    size_t used = 0;
-    for (int axis = 0; axis < desc->rank + 2 && used < capacity; axis++)
-        used += (size_t)snprintf(text + used, capacity - used, "%s%lld", axis ? ", " : "",
-                                 (long long)index[axis]);
 }
 
-static double element(const poolgrad_desc *desc, const sup_memory *memory, int64_t logical)
-{
-    return sup_load(desc->dtype, memory->first, sup_view_offset(desc, &desc->dx, logical));
-}
+/* ------------------------------------------------------------------ running */
 
-/* dx by one strategy. Returns the status; POOLGRAD_ERR_UNSUPPORTED is the caller's business. */
-static poolgrad_status execute(verify_trial *trial, const cli_compute *compute, sup_memory *dx,
-                               poolgrad_error *error)
+/* dx or y by one strategy, and with `with_indices` the indices of max pooling. Returns the status;
+ * POOLGRAD_ERR_UNSUPPORTED is the caller's business. */
+static poolgrad_status execute(verify_trial *trial, const cli_compute *compute, int by_reference,
+                               int with_indices, poolgrad_error *error)
 {
     poolgrad_plan *plan;
     poolgrad_options options;
+    poolgrad_buffers buffers;
     cli_compute_options(compute, &options);
-    memcpy(dx->allocation, trial->previous.allocation, dx->bytes);
-    poolgrad_status status = poolgrad_plan_create(&plan, trial->desc, &options, error);
+    poolgrad_buffers_init(&buffers);
+    for (int i = 0; i < trial->count; i++) {
+        verify_tensor *tensor = &trial->tensors[i];
+        sup_memory *memory = &tensor->memory;
+        if (tensor->operand.written) {
+            memory = by_reference ? &tensor->reference : &tensor->result;
+            memcpy(memory->allocation, tensor->memory.allocation, memory->bytes);
+        }
+        if (tensor->operand.slot != CLI_INDICES_OUT || with_indices)
+            cli_bind(&buffers, tensor->operand.slot, memory->first);
+    }
+    poolgrad_status status = poolgrad_plan_create(&plan, &trial->desc, &options, error);
     if (status != POOLGRAD_OK)
         return status;
-    status = cli_execute(plan, trial->dy.first, dx->first, NULL, 0, error);
+    status = poolgrad_execute(plan, &buffers, error);
     poolgrad_plan_destroy(plan);
     return status;
 }
 
-static void compare_with_scatter(verify_trial *trial, const char *data_name)
+/* ---------------------------------------------------------------- comparing */
+
+/* "y(0, 2, 5)": the element that is number `logical` of a view. */
+static void place_text(const verify_trial *trial, const cli_operand *operand, int64_t logical,
+                       char *text, size_t capacity)
 {
-    const poolgrad_desc *desc = trial->desc;
+    int64_t index[5];
+    for (int axis = trial->desc.rank + 1; axis >= 0; axis--) {
+        index[axis] = logical % operand->view->extent[axis];
+        logical /= operand->view->extent[axis];
+    }
+    size_t used = (size_t)snprintf(text, capacity, "%s(", operand->name);
+    for (int axis = 0; axis < trial->desc.rank + 2 && used < capacity; axis++)
+        used += (size_t)snprintf(text + used, capacity - used, "%lld%s", (long long)index[axis],
+                                 axis == trial->desc.rank + 1 ? ")" : ", ");
+}
+
+/* The numbers of a tensor that is read, NULL if the problem has no such tensor. */
+static const double *values_of(verify_trial *trial, cli_slot slot)
+{
+    const verify_tensor *tensor = find(trial, slot);
+    return tensor ? tensor->values : NULL;
+}
+
+/* The numbers of dx or y that the oracle expects, in trial->expected. */
+static void ask_oracle(verify_trial *trial)
+{
+    const poolgrad_desc *desc = &trial->desc;
+    const double *dy = values_of(trial, CLI_DY), *x = values_of(trial, CLI_X);
+    if (x && sup_is_max(desc))
+        sup_naive_winners(desc, x, trial->winners);
+    switch (desc->op) {
+    case POOLGRAD_AVG_GRAD:
+        sup_scatter_avg_grad(desc, dy, trial->expected, trial->bound);
+        break;
+    case POOLGRAD_AVG:
+        sup_naive_avg(desc, x, trial->expected, trial->bound);
+        break;
+    case POOLGRAD_MAX_GRAD:
+        sup_naive_max_grad(desc, trial->winners, dy, trial->expected, NULL);
+        break;
+    case POOLGRAD_MAX:
+        sup_naive_max(desc, x, trial->winners, trial->expected);
+        break;
+    }
+    if (sup_is_max(desc))
+        sup_naive_scale(desc, trial->previous, trial->expected);
+    else
+        sup_scatter_scale(desc, trial->previous, trial->expected, trial->bound);
+}
+
+/* 1 if an element of the reference is what the oracle allows: near it, for max equal to it. */
+static int agrees(verify_trial *trial, int64_t i, double got)
+{
+    const poolgrad_desc *desc = &trial->desc;
+    double value = trial->expected[i];
+    if (!sup_is_max(desc))
+        return sup_scatter_agrees(desc, got, value, trial->bound[i]);
+    double stored[2]; /* both as elements of the type */
+    sup_store(desc->dtype, &stored[0], 0, got);
+    sup_store(desc->dtype, &stored[1], 0, value);
+    return sup_equal_bits(desc->dtype, &stored[0], &stored[1]);
+}
+
+static void compare_numbers(verify_trial *trial, const char *data_name)
+{
+    const poolgrad_desc *desc = &trial->desc;
     cli_verdict *verdict = trial->verdict;
-    sup_view_gather(desc, &desc->dy, trial->dy.first, trial->dy_values);
-    sup_view_gather(desc, &desc->dx, trial->previous.first, trial->previous_values);
-    sup_view_gather(desc, &desc->dx, trial->reference.first, trial->reference_values);
-    sup_scatter_avg_grad(desc, trial->dy_values, trial->dx_values, trial->bound);
-    sup_scatter_scale(desc, trial->previous_values, trial->dx_values, trial->bound);
-    int64_t count = sup_view_count(desc, &desc->dx);
-    for (int64_t i = 0; i < count; i++) {
-        double got = trial->reference_values[i], value = trial->dx_values[i];
-        if (!sup_scatter_agrees(desc, got, value, trial->bound[i])) {
-            char where[128];
-            position_text(desc, i, where, sizeof where);
+    const verify_tensor *tensor = target(trial);
+    for (int64_t i = 0; i < tensor->count; i++) {
+        double got = tensor->values[i], value = trial->expected[i];
+        double allowed = sup_is_max(desc) ? 0 : sup_scatter_tolerance(desc, value, trial->bound[i]);
+        if (!agrees(trial, i, got)) {
+            char where[160];
+            place_text(trial, &tensor->operand, i, where, sizeof where);
             snprintf(verdict->failure, sizeof verdict->failure,
-                     "strategy reference, %s data, dx(%s): got %.9g (%a), the f64 scatter gives "
+                     "strategy reference, %s data, %s: got %.9g (%a), the naive oracle gives "
                      "%.9g, allowed error %.3g",
-                     data_name, where, got, got, value,
-                     sup_scatter_tolerance(desc, value, trial->bound[i]));
+                     data_name, where, got, got, value, allowed);
             return;
         }
-        if (isfinite(got) && isfinite(value)) {
-            double part = fabs(got - value) / sup_scatter_tolerance(desc, value, trial->bound[i]);
-            verdict->worst = fmax(verdict->worst, part);
+        if (isfinite(got) && isfinite(value) && allowed > 0)
+            verdict->worst = fmax(verdict->worst, fabs(got - value) / allowed);
+    }
+}
+
+static void compare_indices(verify_trial *trial, const char *data_name)
+{
+    const verify_tensor *tensor = find(trial, CLI_INDICES_OUT);
+    if (!tensor || trial->verdict->failure[0])
+        return;
+    sup_index_gather(&trial->desc, tensor->reference.first, trial->found);
+    for (int64_t i = 0; i < tensor->count; i++) {
+        if (trial->found[i] != trial->winners[i]) {
+            char where[160];
+            place_text(trial, &tensor->operand, i, where, sizeof where);
+            snprintf(trial->verdict->failure, sizeof trial->verdict->failure,
+                     "strategy reference, %s data, %s: position %lld of the plane, the naive "
+                     "oracle gives %lld",
+                     data_name, where, (long long)trial->found[i], (long long)trial->winners[i]);
+            return;
         }
     }
 }
 
-static void compare_with_reference(verify_trial *trial, const char *data_name,
-                                   const cli_compute *compute)
+static void compare_with_oracle(verify_trial *trial, const char *data_name)
 {
-    const poolgrad_desc *desc = trial->desc;
-    int64_t at = sup_view_difference(desc, &desc->dx, trial->reference.first, trial->result.first);
-    if (at < 0)
-        return;
-    char where[128];
-    position_text(desc, at, where, sizeof where);
-    double got = element(desc, &trial->result, at), want = element(desc, &trial->reference, at);
-    snprintf(
-        trial->verdict->failure, sizeof trial->verdict->failure,
-        "strategy %s, cpu %s, %lld threads, %s data, dx(%s): got %.9g (%a), strategy reference "
-        "gives %.9g (%a)",
-        compute->strategy, compute->cpu, (long long)compute->threads, data_name, where, got, got,
-        want, want);
+    const poolgrad_desc *desc = &trial->desc;
+    for (int i = 0; i < trial->count; i++) {
+        verify_tensor *tensor = &trial->tensors[i];
+        const sup_memory *from = tensor->operand.written ? &tensor->reference : &tensor->memory;
+        if (!tensor->operand.indices)
+            sup_view_gather(desc, tensor->operand.view, from->first, tensor->values);
+    }
+    sup_view_gather(desc, target(trial)->operand.view, target(trial)->memory.first,
+                    trial->previous);
+    ask_oracle(trial);
+    compare_numbers(trial, data_name);
+    compare_indices(trial, data_name);
 }
+
+/* The first element in which result and reference differ, or -1. */
+static int64_t difference(const verify_trial *trial, const verify_tensor *tensor)
+{
+    const poolgrad_desc *desc = &trial->desc;
+    const cli_operand *operand = &tensor->operand;
+    if (!operand->indices)
+        return sup_view_difference(desc, operand->view, tensor->reference.first,
+                                   tensor->result.first);
+    for (int64_t i = 0; i < tensor->count; i++) {
+        int64_t at = sup_view_offset(desc, operand->view, i);
+        if (sup_index_load(desc->index_type, tensor->reference.first, at) !=
+            sup_index_load(desc->index_type, tensor->result.first, at))
+            return i;
+    }
+    return -1;
+}
+
+/* An element as a number; indices are small enough for a double where they are shown. */
+static double element(const verify_trial *trial, const verify_tensor *tensor, const void *first,
+                      int64_t logical)
+{
+    const poolgrad_desc *desc = &trial->desc;
+    int64_t at = sup_view_offset(desc, tensor->operand.view, logical);
+    return tensor->operand.indices ? (double)sup_index_load(desc->index_type, first, at)
+                                   : sup_load(desc->dtype, first, at);
+}
+
+static void compare_with_reference(verify_trial *trial, const char *data_name,
+                                   const cli_compute *compute, int with_indices)
+{
+    for (int i = 0; i < trial->count && !trial->verdict->failure[0]; i++) {
+        const verify_tensor *tensor = &trial->tensors[i];
+        if (!tensor->operand.written || (tensor->operand.indices && !with_indices))
+            continue;
+        int64_t at = difference(trial, tensor);
+        if (at < 0)
+            continue;
+        char where[160];
+        place_text(trial, &tensor->operand, at, where, sizeof where);
+        double got = element(trial, tensor, tensor->result.first, at);
+        double want = element(trial, tensor, tensor->reference.first, at);
+        snprintf(trial->verdict->failure, sizeof trial->verdict->failure,
+                 "strategy %s, cpu %s, %lld threads, %s data, %s: got %.9g (%a), strategy "
+                 "reference gives %.9g (%a)",
+                 compute->strategy, compute->cpu, (long long)compute->threads, data_name, where,
+                 got, got, want, want);
+    }
+}
+
+/* ----------------------------------------------------------------- the trial */
 
 /* One kind of data through everything. Returns 0, or an exit code after a message. */
 static int try_data(verify_trial *trial, const char *only_cpu, const char *data_name)
@@ -183,10 +378,10 @@ static int try_data(verify_trial *trial, const char *only_cpu, const char *data_
     poolgrad_error error;
     cli_verdict *verdict = trial->verdict;
     cli_compute compute = {.threads = 1, .cpu = only_cpu, .strategy = "reference"};
-    if (execute(trial, &compute, &trial->reference, &error) != POOLGRAD_OK)
+    if (execute(trial, &compute, 1, 1, &error) != POOLGRAD_OK)
         return cli_library_error(trial->verb, trial->problem, &error);
     if (verdict->scattered)
-        compare_with_scatter(trial, data_name);
+        compare_with_oracle(trial, data_name);
 
     verdict->strategies = 0;
     for (size_t s = 0; (compute.strategy = poolgrad_name(POOLGRAD_NAME_STRATEGY, s)); s++) {
@@ -197,7 +392,9 @@ static int try_data(verify_trial *trial, const char *only_cpu, const char *data_
                 continue;
             verdict->cpus++;
             for (compute.threads = 1; compute.threads <= 3; compute.threads++) {
-                poolgrad_status status = execute(trial, &compute, &trial->result, &error);
+                /* y may not depend on whether indices are asked for. */
+                int with_indices = compute.threads != 2;
+                poolgrad_status status = execute(trial, &compute, 0, with_indices, &error);
                 if (status == POOLGRAD_ERR_UNSUPPORTED)
                     continue;
                 if (status != POOLGRAD_OK)
@@ -205,7 +402,7 @@ static int try_data(verify_trial *trial, const char *only_cpu, const char *data_
                 accepted = 1;
                 verdict->runs++;
                 if (!verdict->failure[0])
-                    compare_with_reference(trial, data_name, &compute);
+                    compare_with_reference(trial, data_name, &compute, with_indices);
             }
         }
         verdict->strategies += accepted;
@@ -219,18 +416,18 @@ int cli_verify(const char *verb, const char *problem, const poolgrad_desc *resol
     static const struct {
         sup_kind kind;
         const char *name;
-    } data[] = {{SUP_UNIFORM, "uniform"}, {SUP_SPECIALS, "special"}};
-    verify_trial trial = {.verb = verb, .problem = problem, .desc = resolved, .verdict = verdict};
+        int only_max;
+    } data[] = {{SUP_UNIFORM, "uniform", 0}, {SUP_SPECIALS, "special", 0}, {SUP_TIES, "tied", 1}};
+    verify_trial trial = {.verb = verb, .problem = problem, .desc = *resolved, .verdict = verdict};
     memset(verdict, 0, sizeof *verdict);
-    verdict->scattered = scatter_work(resolved) <= MOST_WORK;
+    verdict->scattered = naive_work(resolved) <= MOST_WORK;
     int code = acquire(&trial) ? CLI_DATA : CLI_OK;
     sup_rng rng;
     sup_rng_seed(&rng, seed);
     for (size_t i = 0; i < sizeof data / sizeof *data && !code; i++) {
-        sup_view_fill(resolved, &resolved->dy, trial.dy.first, data[i].kind, &rng);
-        /* With beta 0 dx must not be read: NaN there would show in the result. */
-        sup_view_fill(resolved, &resolved->dx, trial.previous.first,
-                      resolved->beta != 0 ? data[i].kind : SUP_NAN, &rng);
+        if (data[i].only_max && !sup_is_max(resolved))
+            continue;
+        fill(&trial, data[i].kind, &rng);
         code = try_data(&trial, cpu, data[i].name);
     }
     release(&trial);

@@ -12,7 +12,8 @@ static int64_t cut(int64_t extent)
     return extent < CLI_MOST_CELLS ? extent : CLI_MOST_CELLS;
 }
 
-/* The windows of *desc in f64, everything else plain. */
+/* The windows of *desc in f64, everything else plain; the gradient, whose weights are those of the
+ * forward pass as well. */
 static void plain_problem(const poolgrad_desc *desc, poolgrad_desc *plain)
 {
     poolgrad_desc_init(plain);
@@ -36,10 +37,14 @@ static int execute(const char *verb, const char *problem, const poolgrad_desc *d
     static const cli_compute defaults = {0};
     poolgrad_plan *plan;
     poolgrad_error error;
+    poolgrad_buffers buffers;
     int code = cli_plan(verb, problem, desc, &defaults, &plan, NULL);
     if (code)
         return code;
-    if (cli_execute(plan, dy, dx, NULL, 0, &error) != POOLGRAD_OK)
+    poolgrad_buffers_init(&buffers);
+    buffers.dy = dy;
+    buffers.dx = dx;
+    if (poolgrad_execute(plan, &buffers, &error) != POOLGRAD_OK)
         code = cli_library_error(verb, problem, &error);
     poolgrad_plan_destroy(plan);
     return code;

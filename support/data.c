@@ -198,6 +198,16 @@ static double special(poolgrad_dtype dtype, sup_rng *rng)
     return 2 * sup_rng_unit(rng) - 1;
 }
 
+static double contested(sup_rng *rng)
+{
+    static const double common[] = {-1, -0.0, 0.0, 1};
+    static const uint64_t rare[] = {UINT64_C(0x7ff) << 52, UINT64_C(0xfff) << 52,
+                                    UINT64_C(0x7ff8) << 48};
+    if (sup_rng_chance(rng, 25))
+        return double_of(rare[sup_rng_range(rng, 0, 2)]);
+    return common[sup_rng_range(rng, 0, 3)];
+}
+
 double sup_value(poolgrad_dtype dtype, sup_kind kind, sup_rng *rng)
 {
     switch (kind) {
@@ -209,6 +219,8 @@ double sup_value(poolgrad_dtype dtype, sup_kind kind, sup_rng *rng)
         return (double)sup_rng_range(rng, -32, 32) / 8;
     case SUP_SPECIALS:
         return special(dtype, rng);
+    case SUP_TIES:
+        return contested(rng);
     case SUP_ONES:
         return 1;
     case SUP_NAN:
@@ -224,6 +236,31 @@ void sup_fill(poolgrad_dtype dtype, void *array, int64_t count, sup_kind kind, s
 }
 
 /* -------------------------------------------------------------------- views */
+
+int sup_is_forward(const poolgrad_desc *desc)
+{
+    return desc->op == POOLGRAD_AVG || desc->op == POOLGRAD_MAX;
+}
+
+int sup_is_max(const poolgrad_desc *desc)
+{
+    return desc->op == POOLGRAD_MAX || desc->op == POOLGRAD_MAX_GRAD;
+}
+
+double sup_factor(const poolgrad_desc *desc, double factor)
+{
+    return desc->dtype == POOLGRAD_F64 ? factor : widen(narrow(factor, 8, 23), 8, 23);
+}
+
+const poolgrad_view *sup_view_written(const poolgrad_desc *resolved)
+{
+    return sup_is_forward(resolved) ? &resolved->y : &resolved->dx;
+}
+
+const poolgrad_view *sup_view_windows(const poolgrad_desc *resolved)
+{
+    return sup_is_forward(resolved) ? &resolved->y : &resolved->dy;
+}
 
 int64_t sup_view_count(const poolgrad_desc *resolved, const poolgrad_view *view)
 {
@@ -245,6 +282,12 @@ int64_t sup_view_offset(const poolgrad_desc *resolved, const poolgrad_view *view
 
 int sup_view_alloc(const poolgrad_desc *resolved, const poolgrad_view *view, sup_memory *memory)
 {
+    return sup_view_alloc_sized(resolved, view, poolgrad_dtype_size(resolved->dtype), memory);
+}
+
+int sup_view_alloc_sized(const poolgrad_desc *resolved, const poolgrad_view *view,
+                         size_t element_size, sup_memory *memory)
+{
     memset(memory, 0, sizeof *memory);
     int64_t lowest = 0, highest = 0, reach, elements, bytes;
     int empty = sup_view_count(resolved, view) == 0;
@@ -254,7 +297,7 @@ int sup_view_alloc(const poolgrad_desc *resolved, const poolgrad_view *view, sup
             __builtin_add_overflow(*end, reach, end))
             return -1;
     }
-    int64_t size = (int64_t)poolgrad_dtype_size(resolved->dtype);
+    int64_t size = (int64_t)element_size;
     if (__builtin_sub_overflow(highest, lowest, &elements) ||
         __builtin_add_overflow(elements, 1, &elements) ||
         __builtin_mul_overflow(elements, size, &bytes) || (uint64_t)bytes > SIZE_MAX)

@@ -47,6 +47,7 @@ typedef enum sup_kind {
     SUP_INTEGERS,    /* -8 .. 8 */
     SUP_EIGHTHS,     /* multiples of 1/8 in [-4, 4]: sums of them are exact */
     SUP_SPECIALS,    /* uniform, with some -0, +0, denormals, and few NaN and infinities */
+    SUP_TIES,        /* -1, -0, +0 and 1, with some NaN and infinities: contested maxima */
     SUP_ONES,        /* 1 */
     SUP_NAN          /* NaN, to see what is not overwritten */
 } sup_kind;
@@ -58,7 +59,19 @@ void sup_fill(poolgrad_dtype dtype, void *array, int64_t count, sup_kind kind, s
 
 /* -------------------------------------------------------------------- views */
 
-/* Elements of a view of a resolved descriptor; 0 if an extent is 0. */
+/* 1 for the forward passes (AVG, MAX); 1 for max pooling (MAX, MAX_GRAD). */
+int sup_is_forward(const poolgrad_desc *desc);
+int sup_is_max(const poolgrad_desc *desc);
+
+/* alpha or beta as it is computed with, rounded to the compute type. */
+double sup_factor(const poolgrad_desc *desc, double factor);
+
+/* The view that is written (dx, forward y), and the one whose elements are windows (dy, forward
+ * y). */
+const poolgrad_view *sup_view_written(const poolgrad_desc *resolved);
+const poolgrad_view *sup_view_windows(const poolgrad_desc *resolved);
+
+/* Elements of any view of a resolved descriptor; 0 if an extent is 0. */
 int64_t sup_view_count(const poolgrad_desc *resolved, const poolgrad_view *view);
 /* Where element `logical` (in logical order) lies, in elements from element 0. */
 int64_t sup_view_offset(const poolgrad_desc *resolved, const poolgrad_view *view, int64_t logical);
@@ -73,6 +86,9 @@ typedef struct sup_memory {
 /* Allocates, every byte 0xff: a NaN in every type, so that a gap that is read shows. Returns 0, or
  * -1 when memory is short or the size overflows; *memory is then all zero. */
 int sup_view_alloc(const poolgrad_desc *resolved, const poolgrad_view *view, sup_memory *memory);
+/* The same for elements of another size than the descriptor's type. */
+int sup_view_alloc_sized(const poolgrad_desc *resolved, const poolgrad_view *view,
+                         size_t element_size, sup_memory *memory);
 void sup_view_free(sup_memory *memory);
 
 /* In logical order: random values drawn one per element (elements that share memory, as with

@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 
 #include "npy_header.h"
-#include "outfile.h"
 
 /* NumPy itself refuses to evaluate headers above 10,000 characters. */
 #define MAX_HEADER 65536u
@@ -207,31 +206,36 @@ static void write_header(FILE *file, const sup_npy *array)
     fprintf(file, "%-*s\n", (int)padded - 1, text);
 }
 
-int sup_npy_write(const char *path, const sup_npy *array, char *message, size_t capacity)
+int sup_npy_write(const char *path, const sup_npy *array, sup_outfile *file, char *message,
+                  size_t capacity)
 {
     size_t bytes;
-    sup_outfile file;
     if (data_bytes(array, &bytes)) {
         snprintf(message, capacity, "the array is too large");
         return -1;
     }
-    if (sup_outfile_open(&file, path, message, capacity))
+    if (sup_outfile_open(file, path, message, capacity))
         return -1;
-    write_header(file.stream, array);
+    write_header(file->stream, array);
     unsigned char chunk[8192]; /* a multiple of every element size */
     const char *data = array->data;
-    for (size_t done = 0; done < bytes && !ferror(file.stream);) {
+    for (size_t done = 0; done < bytes && !ferror(file->stream);) {
         size_t part = bytes - done;
         if (!needs_swap(array->order)) {
-            fwrite(data, 1, bytes, file.stream);
+            fwrite(data, 1, bytes, file->stream);
             break;
         }
         if (part > sizeof chunk)
             part = sizeof chunk;
         memcpy(chunk, data + done, part);
         swap_elements(chunk, part, (size_t)array->size);
-        fwrite(chunk, 1, part, file.stream);
+        fwrite(chunk, 1, part, file->stream);
         done += part;
     }
-    return sup_outfile_commit(&file, message, capacity);
+    /* A full disk shows here, before any of several files is put in place. */
+    if (fflush(file->stream) == 0 && !ferror(file->stream))
+        return 0;
+    snprintf(message, capacity, "cannot write %s: a write failed; is the disk full?", path);
+    sup_outfile_abort(file);
+    return -1;
 }

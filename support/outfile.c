@@ -10,12 +10,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What a signal handler has to remove; NULL when no file is open. */
-static char *volatile pending;
+/* What a signal handler has to remove; NULL where no file is open. */
+static char *volatile pending[SUP_OUTFILES];
+
+/* Puts `path` in the place of `before`. */
+static void replace_pending(const char *before, char *path)
+{
+    for (int i = 0; i < SUP_OUTFILES; i++) {
+        if (pending[i] == before) {
+            pending[i] = path;
+            return;
+        }
+    }
+}
 
 static void close_fields(sup_outfile *file)
 {
-    pending = NULL;
+    if (file->temporary)
+        replace_pending(file->temporary, NULL);
     if (file->stream)
         fclose(file->stream);
     free(file->name);
@@ -66,7 +78,7 @@ int sup_outfile_open(sup_outfile *file, const char *path, char *message, size_t 
             break;
     }
     if (descriptor >= 0) {
-        pending = file->temporary;
+        replace_pending(NULL, file->temporary);
         file->stream = fdopen(descriptor, "wb");
     }
     if (!file->stream) {
@@ -118,7 +130,9 @@ void sup_outfile_abort(sup_outfile *file)
 
 void sup_outfile_remove_pending(void)
 {
-    const char *path = pending;
-    if (path)
-        unlink(path);
+    for (int i = 0; i < SUP_OUTFILES; i++) {
+        const char *path = pending[i];
+        if (path)
+            unlink(path);
+    }
 }

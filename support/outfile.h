@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#define SUP_OUTFILES 4 /* that may be open at once */
+
 typedef struct sup_outfile {
     FILE *stream; /* write here; errors may be ignored until commit */
     char *name;   /* as the caller wrote it, for messages */
@@ -19,7 +21,7 @@ typedef struct sup_outfile {
 /*
  * Opens the temporary file, with the permissions of a normally created one. An existing regular
  * file at `path` stays until commit replaces it; anything else there (a folder, a device) is
- * refused. Returns 0, or -1 with a sentence in message[capacity]. One file at a time.
+ * refused. Returns 0, or -1 with a sentence in message[capacity].
  */
 int sup_outfile_open(sup_outfile *file, const char *path, char *message, size_t capacity);
 
@@ -30,8 +32,8 @@ int sup_outfile_commit(sup_outfile *file, char *message, size_t capacity);
 /* Gives up: removes the temporary file. Does nothing on a closed *file. */
 void sup_outfile_abort(sup_outfile *file);
 
-/* Removes the temporary file of the sup_outfile that is open, if one is. May be called from a
- * signal handler; the program must end afterwards. */
+/* Removes the temporary files of all that are open. May be called from a signal handler; the
+ * program must end afterwards. */
 void sup_outfile_remove_pending(void);
 
 #endif

@@ -3,7 +3,7 @@
 
 sup_limits sup_limits_default(void)
 {
-    sup_limits limits = {.elements = 20000, .work = 400000};
+    sup_limits limits = {.elements = 20000, .work = 400000, .ops = SUP_OP(POOLGRAD_AVG_GRAD)};
     return limits;
 }
 
@@ -55,9 +55,37 @@ static void draw_axis(sup_rng *rng, poolgrad_desc *desc, int axis)
     }
 }
 
+/* One of the operators in the mask; draws nothing if there is no choice. */
+static poolgrad_op draw_op(sup_rng *rng, unsigned ops)
+{
+    poolgrad_op allowed[4];
+    int count = 0;
+    for (int op = POOLGRAD_AVG_GRAD; op <= POOLGRAD_MAX; op++)
+        if (ops & SUP_OP(op))
+            allowed[count++] = (poolgrad_op)op;
+    return count == 0   ? POOLGRAD_AVG_GRAD
+           : count == 1 ? allowed[0]
+                        : allowed[sup_rng_range(rng, 0, count - 1)];
+}
+
+static void draw_max(sup_rng *rng, poolgrad_desc *desc)
+{
+    desc->winner = (poolgrad_winner)sup_rng_range(rng, POOLGRAD_FROM_INDICES, POOLGRAD_FROM_X);
+    desc->nan = (poolgrad_nan)sup_rng_range(rng, POOLGRAD_NAN_FIRST, POOLGRAD_NAN_SKIP);
+    desc->index_type = (poolgrad_index_type)sup_rng_range(rng, POOLGRAD_I64, POOLGRAD_U32);
+    desc->index_base =
+        (poolgrad_index_base)sup_rng_range(rng, POOLGRAD_INDEX_TENSOR, POOLGRAD_INDEX_NXC_IMAGE);
+    if (desc->index_base <= POOLGRAD_INDEX_PLANE && sup_rng_chance(rng, 25))
+        desc->index_order = POOLGRAD_COLUMN_MAJOR;
+    desc->no_winner = sup_rng_chance(rng, 25);
+}
+
 static void draw_geometry(sup_rng *rng, const sup_limits *limits, poolgrad_desc *desc)
 {
     poolgrad_desc_init(desc);
+    desc->op = draw_op(rng, limits->ops);
+    if (sup_is_max(desc))
+        draw_max(rng, desc);
     desc->dtype = (poolgrad_dtype)sup_rng_range(rng, POOLGRAD_F32, POOLGRAD_BF16);
     desc->rank = (int32_t)sup_rng_range(rng, 1, 3);
     desc->rounding = sup_rng_chance(rng, 15)   ? POOLGRAD_ADAPTIVE
@@ -85,32 +113,54 @@ static void draw_geometry(sup_rng *rng, const sup_limits *limits, poolgrad_desc 
     }
 }
 
-/* A box of dx, and the box of dy that it needs, or a larger one. Returns 0 if there is none. */
+/* The views of a descriptor that are read and hold numbers; up to two. */
+static int views_read(poolgrad_desc *desc, poolgrad_view *views[2])
+{
+    int count = 0;
+    if (!sup_is_forward(desc))
+        views[count++] = &desc->dy;
+    if (count == 0 || (desc->op == POOLGRAD_MAX_GRAD && desc->winner == POOLGRAD_FROM_X))
+        views[count++] = &desc->x;
+    return count;
+}
+
+static poolgrad_view *view_written(poolgrad_desc *desc)
+{
+    return sup_view_written(desc) == &desc->y ? &desc->y : &desc->dx;
+}
+
+/* A box of what is written, and those that it needs of what is read, or larger ones. Returns 0 if
+ * there is none. */
 static int draw_boxes(sup_rng *rng, poolgrad_desc *desc)
 {
-    int64_t whole[5] = {desc->batch, desc->channels, 1, 1, 1};
-    for (int axis = 0; axis < desc->rank; axis++)
-        whole[axis + 2] = desc->in[axis];
-    for (int axis = 0; axis < desc->rank + 2; axis++) {
-        if (whole[axis] == 0 || sup_rng_chance(rng, 40))
-            continue;
-        int64_t offset = sup_rng_range(rng, 0, whole[axis] - 1);
-        desc->dx.offset[axis] = offset;
-        desc->dx.extent[axis] =
-            sup_rng_chance(rng, 20) ? POOLGRAD_WHOLE : sup_rng_range(rng, 1, whole[axis] - offset);
-    }
-    poolgrad_desc full = *desc; /* for the extents that the dy box may grow to */
-    if (poolgrad_desc_resolve(&full, NULL) != POOLGRAD_OK ||
-        poolgrad_desc_reach(desc, NULL) != POOLGRAD_OK)
+    poolgrad_desc whole = *desc;
+    if (poolgrad_desc_resolve(&whole, NULL) != POOLGRAD_OK)
         return 0;
+    poolgrad_view *box = view_written(desc);
+    const int64_t *extent = view_written(&whole)->extent;
     for (int axis = 0; axis < desc->rank + 2; axis++) {
-        if (!sup_rng_chance(rng, 25))
+        if (extent[axis] == 0 || sup_rng_chance(rng, 40))
             continue;
-        int64_t end = desc->dy.offset[axis] + desc->dy.extent[axis];
-        int64_t down = sup_rng_range(rng, 0, desc->dy.offset[axis]);
-        int64_t up = sup_rng_range(rng, 0, full.dy.extent[axis] - end);
-        desc->dy.offset[axis] -= down;
-        desc->dy.extent[axis] += down + up;
+        int64_t offset = sup_rng_range(rng, 0, extent[axis] - 1);
+        box->offset[axis] = offset;
+        box->extent[axis] =
+            sup_rng_chance(rng, 20) ? POOLGRAD_WHOLE : sup_rng_range(rng, 1, extent[axis] - offset);
+    }
+    if (poolgrad_desc_reach(desc, NULL) != POOLGRAD_OK)
+        return 0;
+    poolgrad_view *read[2], *most[2];
+    int count = views_read(desc, read);
+    views_read(&whole, most);
+    for (int i = 0; i < count; i++) {
+        for (int axis = 0; axis < desc->rank + 2; axis++) {
+            if (!sup_rng_chance(rng, 25))
+                continue;
+            int64_t end = read[i]->offset[axis] + read[i]->extent[axis];
+            int64_t down = sup_rng_range(rng, 0, read[i]->offset[axis]);
+            int64_t up = sup_rng_range(rng, 0, most[i]->extent[axis] - end);
+            read[i]->offset[axis] -= down;
+            read[i]->extent[axis] += down + up;
+        }
     }
     return 1;
 }
@@ -165,9 +215,12 @@ static int small_enough(const poolgrad_desc *resolved, const sup_limits *limits)
             kernel = in / (double)resolved->out[axis] + 2;
         work *= (double)resolved->out[axis] * (kernel < in ? kernel : in);
     }
+    /* One of the two is of the output's size, the other of the input's. */
+    const poolgrad_view *other =
+        resolved->op == POOLGRAD_AVG || resolved->op == POOLGRAD_MAX ? &resolved->x : &resolved->dy;
     return work <= (double)limits->work &&
-           sup_view_count(resolved, &resolved->dx) <= limits->elements &&
-           sup_view_count(resolved, &resolved->dy) <= limits->elements;
+           sup_view_count(resolved, sup_view_written(resolved)) <= limits->elements &&
+           sup_view_count(resolved, other) <= limits->elements;
 }
 
 static int draw(sup_rng *rng, const sup_limits *limits, poolgrad_desc *desc)
@@ -184,8 +237,19 @@ static int draw(sup_rng *rng, const sup_limits *limits, poolgrad_desc *desc)
     if (sup_rng_chance(rng, 10))
         for (int axis = 0; axis < desc->rank; axis++)
             desc->out[axis] = resolved.out[axis];
-    draw_layout(rng, limits, desc->rank + 2, resolved.dy.extent, 1, &desc->dy);
-    draw_layout(rng, limits, desc->rank + 2, resolved.dx.extent, 0, &desc->dx);
+    poolgrad_view *read[2], *sizes[2];
+    int count = views_read(desc, read);
+    views_read(&resolved, sizes);
+    for (int i = 0; i < count; i++)
+        draw_layout(rng, limits, desc->rank + 2, sizes[i]->extent, 1, read[i]);
+    draw_layout(rng, limits, desc->rank + 2, view_written(&resolved)->extent, 0,
+                view_written(desc));
+    /* Indices never share memory, not even where they are read: what suits one window is wrong for
+     * another. */
+    if (desc->op == POOLGRAD_MAX ||
+        (desc->op == POOLGRAD_MAX_GRAD && desc->winner == POOLGRAD_FROM_INDICES))
+        draw_layout(rng, limits, desc->rank + 2, sup_view_windows(&resolved)->extent, 0,
+                    &desc->indices);
     resolved = *desc;
     return poolgrad_desc_resolve(&resolved, NULL) == POOLGRAD_OK;
 }

@@ -7,16 +7,23 @@
 
 #include "data.h"
 
+/* A set of operators: SUP_OP(POOLGRAD_AVG) | SUP_OP(POOLGRAD_MAX) */
+#define SUP_OP(op) (1u << (unsigned)(op))
+#define SUP_ALL_OPS                                                                                \
+    (SUP_OP(POOLGRAD_AVG_GRAD) | SUP_OP(POOLGRAD_MAX_GRAD) | SUP_OP(POOLGRAD_AVG) |                \
+     SUP_OP(POOLGRAD_MAX))
+
 typedef struct sup_limits {
-    int64_t elements;  /* of the dx view and of the dy view, each (not counting gaps) */
-    int64_t work;      /* additions of the naive scatter: windows x taps inside the input */
+    int64_t elements;  /* of a view, each (not counting gaps) */
+    int64_t work;      /* steps of the naive oracles: windows x taps inside the input */
+    unsigned ops;      /* operators to draw from; 0: AVG_GRAD */
     int only_dense;    /* 1: no strided layouts */
     int only_whole;    /* 1: no boxes */
     int only_gradient; /* 1: alpha 1, beta 0 */
     int only_nonempty; /* 1: batch and channels at least 1 */
 } sup_limits;
 
-/* 20,000 elements, 400,000 additions, everything allowed. */
+/* 20,000 elements, 400,000 steps, AVG_GRAD, everything else allowed. */
 sup_limits sup_limits_default(void);
 
 /*
@@ -24,11 +31,13 @@ sup_limits sup_limits_default(void);
  * would write it: out is sometimes stated, mostly derived, whole views stay POOLGRAD_WHOLE; resolve
  * it before use. limits may be NULL (the default). The same state of rng gives the same problem.
  *
- * Drawn from: rank 1 to 3; all types; NCX, NXC and strided on either side, mixed (dy permuted,
- * padded, reversed or broadcast by stride 0; dx permuted, padded or reversed); one-sided padding,
- * up to more than the kernel; dilation; floor, ceil, adaptive; the four divisors; stride above the
- * kernel; kernel above the input, rarely 2^31-1; batch or channels 0; boxes of dx with the dy box
- * that reaches it, sometimes enlarged; alpha and beta.
+ * Drawn from: rank 1 to 3; all types; NCX, NXC and strided on either side, mixed (what is read
+ * permuted, padded, reversed or broadcast by stride 0; what is written, and indices, permuted,
+ * padded or reversed); one-sided padding, up to more than the kernel; dilation; floor, ceil,
+ * adaptive; the four divisors; stride above the kernel; kernel above the input, rarely 2^31-1;
+ * batch or channels 0; boxes of what is written with the boxes of what it needs, sometimes
+ * enlarged; alpha and beta; for max the winners from indices or x, both NaN rules, every type,
+ * base and order of indices, with and without "no winner".
  */
 void sup_random_problem(sup_rng *rng, const sup_limits *limits, poolgrad_desc *desc);
 

@@ -6,6 +6,7 @@
  * separability, no sharing of sums, nothing taken from the library: what it gets wrong, it gets
  * wrong for other reasons than the library does. Its cost is the volume of the windows, clipped to
  * the input. Arrays of doubles are in logical order (batch, channels, spatial axes of the view).
+ * The tolerances serve the oracles of the other operators (naive.h) as well.
  */
 #ifndef SUPPORT_SCATTER_H
 #define SUPPORT_SCATTER_H
@@ -20,23 +21,26 @@ void sup_scatter_avg_grad(const poolgrad_desc *resolved, const double *dy, doubl
                           double *bound);
 
 /*
- * dx[i] = alpha * dx[i] + beta * previous[i], with alpha and beta rounded to the compute type
- * first, and bound likewise with absolute values. previous may be NULL if beta is 0, bound always.
+ * values[i] = alpha * values[i] + beta * previous[i], elements of the dx view (forward: of y), with
+ * alpha and beta rounded to the compute type first, and bound likewise with absolute values.
+ * previous may be NULL if beta is 0, bound always.
  */
-void sup_scatter_scale(const poolgrad_desc *resolved, const double *previous, double *dx,
+void sup_scatter_scale(const poolgrad_desc *resolved, const double *previous, double *values,
                        double *bound);
 
 /*
  * How far a result of the library, computed and stored in the descriptor's type, may be from
- * `value`, an element that the two functions above computed together with `bound`:
+ * `value`, an element that an oracle (one above or in naive.h) and sup_scatter_scale computed
+ * together with `bound`; for every op:
  *
  *     bound * u * (depth + 5) + bound * 2^-53 * (terms + 3) + underflow + ulp / 2
  *
- * u is half the compute type's epsilon; depth the most additions that one term passes through, 2
- * log2 of the longest run on each axis; 5 pays for the division, the conversion of its divisor,
- * the two products and the sum of alpha and beta; terms the most windows that reach one position,
- * the roundings of the scatter itself; underflow the halves of the smallest denormal that the
- * division of each term and the products may lose; and the ulp is the storage type's at value.
+ * u is half the compute type's epsilon; terms the most numbers that are added up for one element,
+ * windows that reach a position or taps of a window, which is also the roundings of the oracle;
+ * depth the most additions that one of them passes through, 2 log2 of their number on each axis,
+ * or all of them for the max gradient; 5 pays for the division, the conversion of its divisor, the
+ * two products and the sum of alpha and beta; underflow the halves of the smallest denormal that
+ * divisions and products may lose; and the ulp is the storage type's at value.
  */
 double sup_scatter_tolerance(const poolgrad_desc *resolved, double value, double bound);
 

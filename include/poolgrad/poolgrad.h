@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * poolgrad: the gradient of pooling, with the same bits everywhere.
+ * poolgrad: pooling and its gradient, with the same bits everywhere.
  *
  * x is the pooled input, y the output, dy the gradient that arrives, dx the gradient to compute.
  * Say what you want in a poolgrad_desc, make a plan of it once, execute the plan as often as you
@@ -66,15 +66,19 @@ typedef enum poolgrad_status {
     /* the problem */
     POOLGRAD_ERR_RANK = 20,      /* rank is not 1, 2 or 3 */
     POOLGRAD_ERR_ATTRIBUTE = 21, /* kernel, stride, dilation, padding, divisor, alpha or beta */
-    POOLGRAD_ERR_SHAPE = 22,     /* an extent is negative or does not follow from the problem */
+    POOLGRAD_ERR_SHAPE = 22,     /* an extent is negative or does not follow from the problem; also
+                                    batch and channels of views */
     POOLGRAD_ERR_OVERFLOW = 23,  /* a product or sum of sizes does not fit in 64 bits */
-    POOLGRAD_ERR_BOX = 24,       /* a view leaves its tensor, or dy's does not cover dx's */
+    POOLGRAD_ERR_BOX = 24,       /* a view leaves its tensor on a spatial axis, or what is read does
+                                    not cover what is written */
     POOLGRAD_ERR_LAYOUT = 25,    /* two elements of dx would share memory */
 
     /* the memory handed to poolgrad_execute */
     POOLGRAD_ERR_MISALIGNED = 30, /* a pointer is not aligned to its element type */
-    POOLGRAD_ERR_OVERLAP = 31,    /* dx, dy and workspace overlap */
+    POOLGRAD_ERR_OVERLAP = 31,    /* something that is written overlaps something else */
     POOLGRAD_ERR_WORKSPACE = 32,  /* the workspace is smaller than the plan needs */
+    POOLGRAD_ERR_INDEX = 33,      /* an index names no position of its window; error.position says
+                                     which element of the indices */
 
     /* the system */
     POOLGRAD_ERR_MEMORY = 40,     /* an allocation failed */
@@ -98,7 +102,10 @@ POOLGRAD_API const char *poolgrad_version(void);
 /* ------------------------------------------------------------- the problem */
 
 typedef enum poolgrad_op {
-    POOLGRAD_AVG_GRAD = 1 /* dx from dy, average pooling */
+    POOLGRAD_AVG_GRAD = 1, /* dx from dy, average pooling */
+    POOLGRAD_MAX_GRAD = 2, /* dx from dy and the winners: indices, or found again from x */
+    POOLGRAD_AVG = 3,      /* y from x, average pooling */
+    POOLGRAD_MAX = 4       /* y, and the winners' indices if asked for, from x */
 } poolgrad_op;
 
 typedef enum poolgrad_dtype {
@@ -125,6 +132,39 @@ typedef enum poolgrad_divisor {
     POOLGRAD_OVERRIDE = 4         /* divisor_override */
 } poolgrad_divisor;
 
+/* Where the gradient of max pooling has its winners from. */
+typedef enum poolgrad_winner {
+    POOLGRAD_FROM_INDICES = 1, /* the index tensor; every index is checked against its window */
+    POOLGRAD_FROM_X = 2        /* x: the first maximum in row-major order of the window */
+} poolgrad_winner;
+
+/* Who wins in a window with NaN. Padding never wins, and -inf loses to nothing but a larger value
+ * or an earlier position. */
+typedef enum poolgrad_nan {
+    POOLGRAD_NAN_FIRST = 1, /* the first NaN */
+    POOLGRAD_NAN_SKIP = 2   /* the largest number; the first position if all are NaN */
+} poolgrad_nan;
+
+typedef enum poolgrad_index_type {
+    POOLGRAD_I64 = 1,
+    POOLGRAD_I32 = 2,
+    POOLGRAD_U32 = 3
+} poolgrad_index_type;
+
+/* What an index counts. Boxes do not change it: it is a place in the whole tensor. */
+typedef enum poolgrad_index_base {
+    POOLGRAD_INDEX_TENSOR = 1,   /* ((n*C + c)*H + h)*W + w   (ONNX Runtime, DirectML) */
+    POOLGRAD_INDEX_PLANE = 2,    /* h*W + w                   (PyTorch) */
+    POOLGRAD_INDEX_NXC = 3,      /* ((n*H + h)*W + w)*C + c   (TensorFlow, include_batch) */
+    POOLGRAD_INDEX_NXC_IMAGE = 4 /* (h*W + w)*C + c           (TensorFlow) */
+} poolgrad_index_base;
+
+/* How positions of a plane are counted. Column-major goes with TENSOR and PLANE only. */
+typedef enum poolgrad_index_order {
+    POOLGRAD_ROW_MAJOR = 1,   /* the last spatial axis fastest */
+    POOLGRAD_COLUMN_MAJOR = 2 /* the first spatial axis fastest (ONNX storage_order 1) */
+} poolgrad_index_order;
+
 /* How the elements of a view lie in memory. */
 typedef enum poolgrad_layout {
     POOLGRAD_NCX = 1,    /* dense, the last spatial axis fastest */
@@ -138,8 +178,8 @@ typedef enum poolgrad_layout {
  * The part of a tensor that the caller holds, and how it lies in memory. Index 0 is the batch,
  * 1 the channels, 2.. the spatial axes in order; entries past the rank are ignored.
  *
- * A view that is not whole is a box: dx is then computed for that part only, from a dy view that
- * must contain every window that reaches it (poolgrad_desc_reach), with the same bits as the
+ * A view that is not whole is a box: dx (or y) is then computed for that part only, from views
+ * that must contain everything that reaches it (poolgrad_desc_reach), with the same bits as the
  * whole. Pointers address the first element of the view (index 0 on every axis, which with
  * negative strides is not the lowest address), and dense layouts are dense over the view.
  */
@@ -155,7 +195,12 @@ typedef struct poolgrad_view {
 
 /*
  * A problem. dx = alpha * gradient + beta * dx; with beta 0 dx is not read. dx is always written
- * completely: positions that no window reaches get the gradient 0.
+ * completely: positions that no window reaches get the gradient 0. Forward likewise, with y; a
+ * window that covers no position of the input gives the average 0, the maximum -inf and the
+ * index -1.
+ *
+ * Which views count: AVG_GRAD dy and dx; MAX_GRAD those and indices or x; AVG x and y; MAX those
+ * and indices. The others are ignored, as are fields that the op has no use for.
  */
 typedef struct poolgrad_desc {
     size_t size; /* sizeof(poolgrad_desc); set by poolgrad_desc_init */
@@ -175,11 +220,23 @@ typedef struct poolgrad_desc {
     int64_t kernel[3], stride[3], dilation[3];
     int64_t pad_lo[3], pad_hi[3];
     poolgrad_view dy, dx;
+
+    /* max pooling */
+    poolgrad_winner winner;         /* MAX_GRAD */
+    poolgrad_nan nan;               /* MAX, and MAX_GRAD from x */
+    poolgrad_index_type index_type; /* MAX, and MAX_GRAD from indices */
+    poolgrad_index_base index_base;
+    poolgrad_index_order index_order;
+    int32_t no_winner; /* MAX_GRAD from indices; not 0: -1 is a valid index, "goes nowhere". For
+                          windows that cover no position of the input it always is. */
+    poolgrad_view x, y;
+    poolgrad_view indices; /* offset and extent are ignored: they are those of dy (of y) */
 } poolgrad_desc;
 
-/* Fills *desc with defaults: f32, rank 2, floor, include_clipped, alpha 1, beta 0, batch and
- * channels 1, stride and dilation 1, no padding, whole dense NCX views. `in` and `kernel` are 0
- * and must be set (ADAPTIVE: `in` and `out`; kernel and pads stay 0, stride and dilation 1).
+/* Fills *desc with defaults: AVG_GRAD, f32, rank 2, floor, include_clipped, alpha 1, beta 0, batch
+ * and channels 1, stride and dilation 1, no padding, whole dense NCX views; winners from indices,
+ * i64, counted over the whole tensor in row-major order; the first NaN wins. `in` and `kernel` are
+ * 0 and must be set (ADAPTIVE: `in` and `out`; kernel and pads stay 0, stride and dilation 1).
  * Fails with ERR_NULL only. */
 POOLGRAD_API poolgrad_status poolgrad_desc_init(poolgrad_desc *desc);
 
@@ -213,14 +270,16 @@ POOLGRAD_API poolgrad_status poolgrad_desc_set_padding(poolgrad_desc *desc,
                                                        poolgrad_error *error);
 
 /* Checks the problem exactly as plan_create does and fills in what follows from it: out, and
- * extent and stride of both views (layouts keep their name). This is how to ask for an output
- * size, for strides, or whether a problem is valid. Fails as plan_create does, except for
- * ERR_OPTION, ERR_MEMORY and ERR_UNSUPPORTED. */
+ * extent and stride of the views that the op uses (layouts keep their name). This is how to ask for
+ * an output size, for strides, or whether a problem is valid. Fails as plan_create does, except for
+ * ERR_OPTION, ERR_MEMORY, ERR_UNSUPPORTED and an ERR_OVERFLOW of intermediate sums. */
 POOLGRAD_API poolgrad_status poolgrad_desc_resolve(poolgrad_desc *desc, poolgrad_error *error);
 
-/* Sets offset and extent of the dy view to the smallest box that contains every window whose
- * span, first tap to last, meets the dx view: what must be loaded to compute that part of dx.
- * An extent may become 0 (only gaps in the dx view). Fails as resolve does. */
+/* Sets offset and extent of the views that are read to the smallest boxes that computing the view
+ * that is written needs. For a gradient dy gets the windows whose span, first tap to last, meets
+ * the dx view, and x the positions that those windows span; forward x gets the positions that the
+ * windows of the y view span. An extent may become 0 (only gaps in the dx view). Fails as resolve
+ * does, but does not judge strides and sizes of what is read. */
 POOLGRAD_API poolgrad_status poolgrad_desc_reach(poolgrad_desc *desc, poolgrad_error *error);
 
 /* Dense strides of a tensor of `rank` spatial axes with extents in view order (batch, channels,
@@ -240,7 +299,7 @@ typedef void (*poolgrad_parallel_for)(void *context, int64_t tasks,
 /* How to compute; none of it changes a bit of the result. */
 typedef struct poolgrad_options {
     size_t size;     /* sizeof(poolgrad_options); set by poolgrad_options_init */
-    int32_t threads; /* 0: as many CPUs as the process may use (affinity, cgroup quota,
+    int32_t threads; /* 0: as many CPUs as the process may use (affinity, cgroup v2 quota,
                         OMP_NUM_THREADS); at most 4096 */
     int32_t reserved;
     const char *cpu;      /* instruction set by name ("scalar", "avx2"); NULL: the environment
@@ -248,9 +307,9 @@ typedef struct poolgrad_options {
     const char *strategy; /* strategy by name; NULL: the planner's choice */
 
     /* NULL: OpenMP, serial inside a parallel region and in a child forked from a process that
-     * has made a plan. Otherwise the
-     * caller's threads, called from poolgrad_execute with `threads` tasks at most; not called
-     * when the plan has a single task. */
+     * has made a plan. (OpenMP's runtime allocates when it starts its threads, and ends the
+     * process if the system gives it none.) Otherwise the caller's threads, called from
+     * poolgrad_execute with `threads` tasks at most; not called when a plan has a single task. */
     poolgrad_parallel_for parallel_for;
     void *parallel_context;
 
@@ -301,8 +360,8 @@ typedef struct poolgrad_plan_info {
     int32_t reserved;
     int64_t units;         /* independent pieces of work */
     int64_t tasks;         /* calls of parallel_for's task; each has its own workspace */
-    int64_t bytes_read;    /* of dy (and of dx if beta is not 0), each element once */
-    int64_t bytes_written; /* of dx */
+    int64_t bytes_read;    /* of every view that is read, each element once */
+    int64_t bytes_written; /* of dx; of y (indices are counted with it) */
     int64_t workspace;     /* bytes, all tasks together */
     char detail[256];      /* the strategy's own words: tiles, run lengths, ends of the axes */
 } poolgrad_plan_info;
@@ -316,22 +375,29 @@ POOLGRAD_API poolgrad_status poolgrad_plan_describe(const poolgrad_plan *plan,
 typedef struct poolgrad_buffers {
     size_t size;     /* sizeof(poolgrad_buffers); set by poolgrad_buffers_init */
     const void *dy;  /* first element of the dy view; may be NULL if the view is empty */
-    void *dx;        /* first element of the dx view; likewise */
+    void *dx;        /* first element of the dx view; likewise all below */
     void *workspace; /* NULL: allocated for the call (an allocation per execution) */
     size_t workspace_size;
+    const void *x;       /* MAX_GRAD from x; AVG, MAX */
+    void *y;             /* AVG, MAX */
+    const void *indices; /* MAX_GRAD from indices */
+    void *indices_out;   /* MAX; NULL: not wanted */
 } poolgrad_buffers;
 
 /* Fills *buffers with NULL and 0, but for size. Fails with ERR_NULL only. */
 POOLGRAD_API poolgrad_status poolgrad_buffers_init(poolgrad_buffers *buffers);
 
 /*
- * Computes. Reads exactly the elements of the dy view, writes exactly those of the dx view (and
- * the workspace); bytes between strided elements are neither read nor written. With a workspace
- * it allocates nothing. The result depends on problem and data alone; the caller's floating-point
- * environment is put aside and restored on every thread, flags included. Two executions that
- * write the same dx at once are a data race. Fails with ERR_NULL, ERR_STRUCT_SIZE,
- * ERR_MISALIGNED, ERR_OVERLAP (byte ranges of dx, dy and workspace meet; interleaved views count
- * as overlapping), ERR_WORKSPACE, ERR_MEMORY; dx is then untouched.
+ * Computes. Reads no elements but those of the views that are read, writes exactly those of the
+ * views that are written (and the workspace); bytes between strided elements are neither. With a
+ * workspace it allocates nothing. The result depends on problem and data alone; the caller's
+ * floating-point environment is put aside and restored on every thread, flags included. Two
+ * executions that write the same dx at once are a data race. Fails with ERR_NULL, ERR_STRUCT_SIZE,
+ * ERR_MISALIGNED, ERR_OVERLAP (the byte range of something written meets another; interleaved
+ * views count as overlapping), ERR_WORKSPACE, ERR_MEMORY; nothing is then written. Fails with
+ * ERR_INDEX if an index is not a position of its window; error->position is then the lowest such
+ * element of the indices, counted in row-major order of the dy view (batch, channels, spatial),
+ * the elements of dx are unspecified, and nothing else was read or written.
  */
 POOLGRAD_API poolgrad_status poolgrad_execute(const poolgrad_plan *plan,
                                               const poolgrad_buffers *buffers,

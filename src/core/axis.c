@@ -88,8 +88,10 @@ bool pgi_axis_windows(const pgi_axis *axis, poolgrad_rounding rounding, int64_t 
     if (windows > 0) {
         if (!pgi_mul(windows - 1, axis->stride, &last))
             return false;
-        if (rounding == POOLGRAD_CEIL && last >= axis->in + axis->pad_lo)
+        if (rounding == POOLGRAD_CEIL && last >= axis->in + axis->pad_lo) {
             windows--;
+            last -= axis->stride;
+        }
         /* the last tap of the last window must be addressable */
         if (!pgi_add(last, span, &last))
             return false;
@@ -98,7 +100,7 @@ bool pgi_axis_windows(const pgi_axis *axis, poolgrad_rounding rounding, int64_t 
     return true;
 }
 
-static pgi_run clip(pgi_run run, int64_t q, int64_t out)
+pgi_run pgi_run_clip(pgi_run run, int64_t q, int64_t places)
 {
     if (run.first < 0) {
         const int64_t skipped = pgi_ceil_div(-run.first, q);
@@ -106,10 +108,10 @@ static pgi_run clip(pgi_run run, int64_t q, int64_t out)
         run.first += skipped * q;
         run.count -= skipped;
     }
-    if (run.first >= out)
+    if (run.first >= places)
         run.count = 0;
     else
-        run.count = pgi_max(0, pgi_min(run.count, (out - 1 - run.first) / q + 1));
+        run.count = pgi_max(0, pgi_min(run.count, (places - 1 - run.first) / q + 1));
     return run;
 }
 
@@ -138,10 +140,10 @@ pgi_run pgi_axis_run(const pgi_axis *axis, int64_t p)
         return none;
     run.count = (axis->kernel - 1 - tap) / axis->t + 1;
     run.first = (place - tap * axis->q) / axis->t - (run.count - 1) * axis->q;
-    return axis->filled ? run : clip(run, axis->q, axis->out);
+    return axis->filled ? run : pgi_run_clip(run, axis->q, axis->out);
 }
 
-pgi_range pgi_axis_virtual_reach(const pgi_axis *axis, int64_t begin, int64_t end)
+pgi_range pgi_axis_reach(const pgi_axis *axis, int64_t begin, int64_t end)
 {
     pgi_range range;
 
@@ -155,34 +157,7 @@ pgi_range pgi_axis_virtual_reach(const pgi_axis *axis, int64_t begin, int64_t en
     range.begin =
         pgi_ceil_div(begin + axis->pad_lo - (axis->kernel - 1) * axis->dilation, axis->stride);
     range.end = (end - 1 + axis->pad_lo) / axis->stride + 1;
-    if (!axis->filled) {
-        range.begin = pgi_max(range.begin, 0);
-        range.end = pgi_min(range.end, axis->out);
-    }
-    range.end = pgi_max(range.begin, range.end);
     return range;
-}
-
-pgi_range pgi_axis_reach(const pgi_axis *axis, int64_t begin, int64_t end)
-{
-    pgi_range range = pgi_axis_virtual_reach(axis, begin, end);
-
-    range.begin = pgi_min(pgi_max(range.begin, 0), axis->out);
-    range.end = pgi_max(pgi_min(range.end, axis->out), range.begin);
-    return range;
-}
-
-int64_t pgi_axis_reach_bound(const pgi_axis *axis, int64_t extent)
-{
-    int64_t bound;
-
-    if (axis->adaptive)
-        return pgi_min(axis->out, extent * axis->out / axis->in + 2);
-    /* extent <= in and the last tap is addressable, so the sum fits unless it exceeds out */
-    if (!pgi_add(extent - 1, (axis->kernel - 1) * axis->dilation, &bound))
-        return axis->out;
-    bound = bound / axis->stride + 1;
-    return axis->filled ? bound : pgi_min(bound, axis->out);
 }
 
 /* Taps of window o that lie in [lo, hi). */
@@ -195,9 +170,23 @@ static int64_t taps_inside(const pgi_axis *axis, int64_t o, int64_t lo, int64_t 
     return pgi_max(0, last - first + 1);
 }
 
-static int64_t adaptive_extent(const pgi_axis *axis, int64_t o)
+pgi_range pgi_axis_adaptive_window(const pgi_axis *axis, int64_t o)
 {
-    return pgi_ceil_div((o + 1) * axis->in, axis->out) - o * axis->in / axis->out;
+    return (pgi_range){o * axis->in / axis->out, pgi_ceil_div((o + 1) * axis->in, axis->out)};
+}
+
+bool pgi_axis_has_tap(const pgi_axis *axis, int64_t o, int64_t p)
+{
+    int64_t distance;
+
+    if (axis->adaptive) {
+        const pgi_range window = pgi_axis_adaptive_window(axis, o);
+
+        return p >= window.begin && p < window.end;
+    }
+    distance = p - (o * axis->stride - axis->pad_lo);
+    return distance >= 0 && distance % axis->dilation == 0 &&
+           distance / axis->dilation < axis->kernel;
 }
 
 bool pgi_axis_covers(const pgi_axis *axis, int64_t o)
@@ -207,8 +196,11 @@ bool pgi_axis_covers(const pgi_axis *axis, int64_t o)
 
 int64_t pgi_axis_count(const pgi_axis *axis, poolgrad_divisor rule, int64_t o)
 {
-    if (axis->adaptive)
-        return adaptive_extent(axis, o);
+    if (axis->adaptive) {
+        const pgi_range window = pgi_axis_adaptive_window(axis, o);
+
+        return window.end - window.begin;
+    }
     if (rule == POOLGRAD_EXCLUDE)
         return taps_inside(axis, o, 0, axis->in);
     if (!pgi_axis_covers(axis, o))

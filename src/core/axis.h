@@ -44,18 +44,22 @@ bool pgi_axis_windows(const pgi_axis *axis, poolgrad_rounding rounding, int64_t 
 /* The windows that cover position p. */
 pgi_run pgi_axis_run(const pgi_axis *axis, int64_t p);
 
-/* Windows whose span, first tap to last, meets positions [begin, end); begin < end. `virtual`
- * is not cut to [0, out) where the axis is filled, and contains the runs of all those positions;
- * `pgi_axis_reach` is cut. */
-pgi_range pgi_axis_virtual_reach(const pgi_axis *axis, int64_t begin, int64_t end);
-pgi_range pgi_axis_reach(const pgi_axis *axis, int64_t begin, int64_t end);
+/* Cuts a run of places q apart to those in [0, places). */
+pgi_run pgi_run_clip(pgi_run run, int64_t q, int64_t places);
 
-/* An upper bound of virtual reach's length for any `extent` positions. */
-int64_t pgi_axis_reach_bound(const pgi_axis *axis, int64_t extent);
+/* Windows whose span, first tap to last, meets positions [begin, end); begin < end. Not cut to
+ * [0, out). */
+pgi_range pgi_axis_reach(const pgi_axis *axis, int64_t begin, int64_t end);
 
 /* What window o contributes to the divisor under a rule other than OVERRIDE; 0 if the window
  * covers no position of the input. */
 int64_t pgi_axis_count(const pgi_axis *axis, poolgrad_divisor rule, int64_t o);
+
+/* Window o of an adaptive axis. */
+pgi_range pgi_axis_adaptive_window(const pgi_axis *axis, int64_t o);
+
+/* Whether window o has a tap at position p of the input. */
+bool pgi_axis_has_tap(const pgi_axis *axis, int64_t o, int64_t p);
 
 /* Whether window o covers a position of the input. */
 bool pgi_axis_covers(const pgi_axis *axis, int64_t o);

@@ -33,8 +33,16 @@ poolgrad_status poolgrad_desc_init(poolgrad_desc *desc)
     desc->batch = desc->channels = 1;
     for (i = 0; i < 3; i++)
         desc->stride[i] = desc->dilation[i] = 1;
+    desc->winner = POOLGRAD_FROM_INDICES;
+    desc->nan = POOLGRAD_NAN_FIRST;
+    desc->index_type = POOLGRAD_I64;
+    desc->index_base = POOLGRAD_INDEX_TENSOR;
+    desc->index_order = POOLGRAD_ROW_MAJOR;
     whole_view(&desc->dy);
     whole_view(&desc->dx);
+    whole_view(&desc->x);
+    whole_view(&desc->y);
+    whole_view(&desc->indices);
     return POOLGRAD_OK;
 }
 
@@ -89,24 +97,38 @@ poolgrad_status poolgrad_desc_resolve(poolgrad_desc *desc, poolgrad_error *error
     return write_back(desc, &problem.desc, error);
 }
 
+static void set_place(poolgrad_view *view, int axis, pgi_range range)
+{
+    view->offset[axis] = range.begin;
+    view->extent[axis] = range.end - range.begin;
+}
+
 poolgrad_status poolgrad_desc_reach(poolgrad_desc *desc, poolgrad_error *error)
 {
     poolgrad_desc filled;
+    poolgrad_view *source;
     pgi_problem problem;
     int i;
 
     PGI_TRY(pgi_desc_read(&filled, desc, error));
     problem.desc = filled;
     PGI_TRY(pgi_problem_geometry(&problem, error));
+    source = pgi_source_view(&filled);
     for (i = 0; i < PGI_SPATIAL; i++) {
-        filled.dy.offset[i] = problem.dx.offset[i];
-        filled.dy.extent[i] = problem.dx.extent[i];
+        const pgi_range same = {problem.target.offset[i],
+                                problem.target.offset[i] + problem.target.extent[i]};
+
+        if (problem.has_x)
+            set_place(&filled.x, i, same);
+        set_place(source, i, same);
     }
     for (i = 0; i < filled.rank; i++) {
         const pgi_range reach = pgi_problem_reach(&problem, i + 3 - filled.rank);
 
-        filled.dy.offset[PGI_SPATIAL + i] = reach.begin;
-        filled.dy.extent[PGI_SPATIAL + i] = reach.end - reach.begin;
+        if (problem.has_x)
+            set_place(&filled.x, PGI_SPATIAL + i,
+                      pgi_problem_x_reach(&problem, i + 3 - filled.rank));
+        set_place(source, PGI_SPATIAL + i, reach);
     }
     return write_back(desc, &filled, error);
 }

@@ -75,15 +75,37 @@ poolgrad_status pgi_check_window(const poolgrad_desc *desc, int i, poolgrad_erro
     return POOLGRAD_OK;
 }
 
+static poolgrad_status check_max_enums(const poolgrad_desc *desc, poolgrad_error *error)
+{
+    const bool gradient = desc->op == POOLGRAD_MAX_GRAD;
+
+    if (gradient)
+        PGI_TRY(check_enum((int)desc->winner, POOLGRAD_FROM_X, "winner", error));
+    if (!gradient || desc->winner == POOLGRAD_FROM_X)
+        PGI_TRY(check_enum((int)desc->nan, POOLGRAD_NAN_SKIP, "nan", error));
+    if (gradient && desc->winner == POOLGRAD_FROM_X)
+        return check_enum((int)desc->x.layout, POOLGRAD_STRIDED, "x.layout", error);
+    PGI_TRY(check_enum((int)desc->index_type, POOLGRAD_U32, "index_type", error));
+    PGI_TRY(check_enum((int)desc->index_base, POOLGRAD_INDEX_NXC_IMAGE, "index_base", error));
+    PGI_TRY(check_enum((int)desc->index_order, POOLGRAD_COLUMN_MAJOR, "index_order", error));
+    return check_enum((int)desc->indices.layout, POOLGRAD_STRIDED, "indices.layout", error);
+}
+
 poolgrad_status pgi_check_enums(const poolgrad_desc *desc, poolgrad_error *error)
 {
-    PGI_TRY(check_enum((int)desc->op, POOLGRAD_AVG_GRAD, "op", error));
+    PGI_TRY(check_enum((int)desc->op, POOLGRAD_MAX, "op", error));
     PGI_TRY(check_enum((int)desc->dtype, POOLGRAD_BF16, "dtype", error));
     PGI_TRY(pgi_check_rank(desc->rank, error));
     PGI_TRY(check_enum((int)desc->rounding, POOLGRAD_ADAPTIVE, "rounding", error));
     PGI_TRY(check_enum((int)desc->divisor, POOLGRAD_OVERRIDE, "divisor", error));
-    PGI_TRY(check_enum((int)desc->dy.layout, POOLGRAD_STRIDED, "dy.layout", error));
-    return check_enum((int)desc->dx.layout, POOLGRAD_STRIDED, "dx.layout", error);
+    if (pgi_is_forward(desc->op)) {
+        PGI_TRY(check_enum((int)desc->x.layout, POOLGRAD_STRIDED, "x.layout", error));
+        PGI_TRY(check_enum((int)desc->y.layout, POOLGRAD_STRIDED, "y.layout", error));
+    } else {
+        PGI_TRY(check_enum((int)desc->dy.layout, POOLGRAD_STRIDED, "dy.layout", error));
+        PGI_TRY(check_enum((int)desc->dx.layout, POOLGRAD_STRIDED, "dx.layout", error));
+    }
+    return pgi_is_max(desc->op) ? check_max_enums(desc, error) : POOLGRAD_OK;
 }
 
 /* A factor that overflows the compute type would make every result infinite or NaN. */
@@ -186,7 +208,7 @@ static poolgrad_status make_tensor(poolgrad_view *view, const int64_t *whole, in
         const int64_t offset = view->offset[i];
 
         if (offset < 0 || offset > whole[i])
-            return pgi_fail(error, POOLGRAD_ERR_BOX,
+            return pgi_fail(error, i < PGI_SPATIAL ? POOLGRAD_ERR_SHAPE : POOLGRAD_ERR_BOX,
                             "%s.offset[%d] is %" PRId64 "; the axis has %" PRId64 " elements", name,
                             i, offset, whole[i]);
         if (*extent == POOLGRAD_WHOLE)
@@ -206,7 +228,8 @@ static poolgrad_status make_tensor(poolgrad_view *view, const int64_t *whole, in
 
         tensor->offset[i] = v < 0 ? 0 : view->offset[v];
         tensor->extent[i] = v < 0 ? 1 : view->extent[v];
-        tensor->stride[i] = v < 0 ? 0 : view->stride[v];
+        /* never multiplied by anything but 0 where there is one element: any number is legal */
+        tensor->stride[i] = v < 0 || view->extent[v] <= 1 ? 0 : view->stride[v];
     }
     if (!pgi_tensor_measure(tensor, element_size))
         return pgi_fail(error, POOLGRAD_ERR_OVERFLOW,
@@ -216,90 +239,199 @@ static poolgrad_status make_tensor(poolgrad_view *view, const int64_t *whole, in
     return POOLGRAD_OK;
 }
 
-poolgrad_status pgi_problem_geometry(pgi_problem *problem, poolgrad_error *error)
+poolgrad_view *pgi_source_view(poolgrad_desc *desc)
+{
+    return pgi_is_forward(desc->op) ? &desc->x : &desc->dy;
+}
+
+poolgrad_view *pgi_target_view(poolgrad_desc *desc)
+{
+    return pgi_is_forward(desc->op) ? &desc->y : &desc->dx;
+}
+
+const char *pgi_source_name(poolgrad_op op)
+{
+    return pgi_is_forward(op) ? "x" : "dy";
+}
+
+const char *pgi_target_name(poolgrad_op op)
+{
+    return pgi_is_forward(op) ? "y" : "dx";
+}
+
+/* Extents of the whole tensor of x and dx, or of y and dy. */
+static void whole_extents(const poolgrad_desc *desc, bool outputs, int64_t whole[PGI_AXES])
+{
+    whole[PGI_BATCH] = desc->batch;
+    whole[PGI_CHANNEL] = desc->channels;
+    memcpy(whole + PGI_SPATIAL, outputs ? desc->out : desc->in,
+           (size_t)desc->rank * sizeof whole[0]);
+}
+
+static poolgrad_status make_axes(pgi_problem *problem, poolgrad_error *error)
 {
     poolgrad_desc *desc = &problem->desc;
-    int64_t whole[PGI_AXES] = {desc->batch, desc->channels};
+    const int first = 3 - desc->rank; /* among three axes */
+    const bool counts = !pgi_is_max(desc->op) && desc->divisor != POOLGRAD_OVERRIDE;
     int64_t count = 1;
-    int first, i, axis;
+    int i;
 
-    PGI_TRY(pgi_check_enums(desc, error));
-    PGI_TRY(check_numbers(desc, error));
-    first = 3 - desc->rank; /* among three axes */
-    problem->element_size = poolgrad_dtype_size(desc->dtype);
     for (i = 0; i < 3; i++) {
         pgi_axis *made = &problem->axis[i];
 
         if (i < first) {
             *made = pgi_axis_unit();
-            continue;
-        }
-        if (desc->rounding == POOLGRAD_ADAPTIVE)
+        } else if (desc->rounding == POOLGRAD_ADAPTIVE) {
             PGI_TRY(make_adaptive_axis(desc, i - first, made, error));
-        else
+        } else {
             PGI_TRY(make_window_axis(desc, i - first, made, error));
+        }
         pgi_axis_derive(made);
-        desc->out[i - first] = made->out;
-        whole[PGI_SPATIAL + i - first] = made->in;
-        if (desc->divisor != POOLGRAD_OVERRIDE && made->in > 0 && made->out > 0 &&
+        if (i >= first)
+            desc->out[i - first] = made->out;
+        if (counts && made->in > 0 && made->out > 0 &&
             !pgi_mul(count, pgi_axis_count_bound(made, desc->divisor), &count))
             return pgi_fail(error, POOLGRAD_ERR_OVERFLOW,
                             "the divisor, a product of tap counts over the axes, does not fit in "
                             "64 bits");
+        problem->gather[i] = pgi_gather_make(made, pgi_is_forward(desc->op));
+        problem->taps[i] = pgi_gather_make(made, true);
     }
-    PGI_TRY(make_tensor(&desc->dx, whole, desc->rank, "dx", problem->element_size, &problem->dx,
-                        error));
-    if (pgi_tensor_folds(&problem->dx, &axis))
-        return pgi_fail(error, POOLGRAD_ERR_LAYOUT,
-                        "dx.stride[%d] is %" PRId64 "; it must exceed the span of the smaller "
-                        "strides, or elements of dx share memory",
-                        pgi_view_axis(desc->rank, axis), problem->dx.stride[axis]);
     return POOLGRAD_OK;
+}
+
+static poolgrad_status check_apart(const pgi_problem *problem, const pgi_tensor *tensor,
+                                   const char *name, poolgrad_error *error)
+{
+    int axis;
+
+    if (!pgi_tensor_folds(tensor, &axis))
+        return POOLGRAD_OK;
+    return pgi_fail(error, POOLGRAD_ERR_LAYOUT,
+                    "%s.stride[%d] is %" PRId64 "; it must exceed the span of the smaller "
+                    "strides, or elements of %s share memory",
+                    name, pgi_view_axis(problem->desc.rank, axis), tensor->stride[axis], name);
+}
+
+poolgrad_status pgi_problem_geometry(pgi_problem *problem, poolgrad_error *error)
+{
+    poolgrad_desc *desc = &problem->desc;
+    int64_t whole[PGI_AXES];
+
+    PGI_TRY(pgi_check_enums(desc, error));
+    PGI_TRY(check_numbers(desc, error));
+    problem->element_size = poolgrad_dtype_size(desc->dtype);
+    problem->has_x = desc->op == POOLGRAD_MAX_GRAD && desc->winner == POOLGRAD_FROM_X;
+    problem->has_indices = pgi_is_max(desc->op) && !problem->has_x;
+    PGI_TRY(make_axes(problem, error));
+    whole_extents(desc, pgi_is_forward(desc->op), whole);
+    PGI_TRY(make_tensor(pgi_target_view(desc), whole, desc->rank, pgi_target_name(desc->op),
+                        problem->element_size, &problem->target, error));
+    return check_apart(problem, &problem->target, pgi_target_name(desc->op), error);
 }
 
 pgi_range pgi_problem_reach(const pgi_problem *problem, int axis)
 {
-    const pgi_tensor *dx = &problem->dx;
-    const int64_t begin = dx->offset[PGI_SPATIAL + axis];
-    const int64_t extent = dx->extent[PGI_SPATIAL + axis];
+    const int64_t begin = problem->target.offset[PGI_SPATIAL + axis];
+    const int64_t extent = problem->target.extent[PGI_SPATIAL + axis];
 
     if (extent == 0)
         return (pgi_range){0, 0};
-    return pgi_axis_reach(&problem->axis[axis], begin, begin + extent);
+    return pgi_gather_reach(&problem->gather[axis], begin, begin + extent);
 }
 
-static poolgrad_status check_cover(const pgi_problem *problem, poolgrad_error *error)
+pgi_range pgi_problem_x_reach(const pgi_problem *problem, int axis)
 {
-    const pgi_tensor *dy = &problem->dy, *dx = &problem->dx;
+    const pgi_range windows = pgi_problem_reach(problem, axis);
+
+    if (windows.begin == windows.end)
+        return (pgi_range){0, 0};
+    return pgi_gather_reach(&problem->taps[axis], windows.begin, windows.end);
+}
+
+/* Whether a tensor that is read holds what the target needs. */
+static poolgrad_status check_cover(const pgi_problem *problem, const pgi_tensor *tensor,
+                                   const char *name, poolgrad_error *error)
+{
+    const pgi_tensor *target = &problem->target;
     int i;
 
     for (i = 0; i < PGI_AXES; i++) {
         const bool spatial = i >= PGI_SPATIAL;
-        const pgi_range held = {dy->offset[i], dy->offset[i] + dy->extent[i]};
-        pgi_range needed = {dx->offset[i], dx->offset[i] + dx->extent[i]};
+        const pgi_range held = {tensor->offset[i], tensor->offset[i] + tensor->extent[i]};
+        pgi_range needed = {target->offset[i], target->offset[i] + target->extent[i]};
 
         if (spatial)
-            needed = pgi_problem_reach(problem, i - PGI_SPATIAL);
+            needed = tensor == &problem->x ? pgi_problem_x_reach(problem, i - PGI_SPATIAL)
+                                           : pgi_problem_reach(problem, i - PGI_SPATIAL);
         if (needed.begin < needed.end && (needed.begin < held.begin || needed.end > held.end))
             return pgi_fail(error, spatial ? POOLGRAD_ERR_BOX : POOLGRAD_ERR_SHAPE,
-                            "dy holds [%" PRId64 ", %" PRId64 ") of axis %d; dx needs [%" PRId64
+                            "%s holds [%" PRId64 ", %" PRId64 ") of axis %d; %s needs [%" PRId64
                             ", %" PRId64 ")",
-                            held.begin, held.end, pgi_view_axis(problem->desc.rank, i),
-                            needed.begin, needed.end);
+                            name, held.begin, held.end, pgi_view_axis(problem->desc.rank, i),
+                            pgi_target_name(problem->desc.op), needed.begin, needed.end);
     }
+    return POOLGRAD_OK;
+}
+
+/* Indices lie where dy or y lie, in their own memory order. */
+static poolgrad_status make_indices(pgi_problem *problem, poolgrad_error *error)
+{
+    poolgrad_desc *desc = &problem->desc;
+    const bool forward = pgi_is_forward(desc->op);
+    const poolgrad_view *like = forward ? &desc->y : &desc->dy;
+    int64_t whole[PGI_AXES];
+
+    if (desc->index_order == POOLGRAD_COLUMN_MAJOR && desc->index_base >= POOLGRAD_INDEX_NXC)
+        return pgi_fail(error, POOLGRAD_ERR_ATTRIBUTE,
+                        "index_order is column-major; only the bases TENSOR and PLANE have it");
+    if (!pgi_indexing_make(desc, problem->axis, &problem->indexing))
+        return pgi_fail(error, POOLGRAD_ERR_OVERFLOW,
+                        "the indices of this problem do not fit in index_type");
+    problem->index_size = pgi_index_size(desc->index_type);
+    memcpy(desc->indices.offset, like->offset, sizeof like->offset);
+    memcpy(desc->indices.extent, like->extent, sizeof like->extent);
+    whole_extents(desc, true, whole);
+    PGI_TRY(make_tensor(&desc->indices, whole, desc->rank, "indices", problem->index_size,
+                        &problem->indices, error));
+    return forward ? check_apart(problem, &problem->indices, "indices", error) : POOLGRAD_OK;
+}
+
+/* That all bytes together, the target counted twice, can be said in 64 bits. */
+static poolgrad_status check_total(const pgi_problem *problem, poolgrad_error *error)
+{
+    const int64_t size = (int64_t)problem->element_size;
+    const int64_t written = problem->target.elements * size;
+    int64_t total = problem->source.elements * size;
+
+    if (!pgi_add(total, written, &total) || /* once for what was there before */
+        !pgi_add(written, total, &total) ||
+        (problem->has_x && !pgi_add(total, problem->x.elements * size, &total)) ||
+        (problem->has_indices &&
+         !pgi_add(total, problem->indices.elements * (int64_t)problem->index_size, &total)))
+        return pgi_fail(error, POOLGRAD_ERR_OVERFLOW,
+                        "the bytes of all tensors together do not fit in 64 bits");
     return POOLGRAD_OK;
 }
 
 poolgrad_status pgi_problem_make(pgi_problem *problem, poolgrad_error *error)
 {
     poolgrad_desc *desc = &problem->desc;
-    int64_t whole[PGI_AXES] = {desc->batch, desc->channels};
-    int i;
+    const char *source = pgi_source_name(desc->op);
+    int64_t whole[PGI_AXES];
 
     PGI_TRY(pgi_problem_geometry(problem, error));
-    for (i = 0; i < desc->rank; i++)
-        whole[PGI_SPATIAL + i] = desc->out[i];
-    PGI_TRY(make_tensor(&desc->dy, whole, desc->rank, "dy", problem->element_size, &problem->dy,
-                        error));
-    return check_cover(problem, error);
+    whole_extents(desc, !pgi_is_forward(desc->op), whole);
+    PGI_TRY(make_tensor(pgi_source_view(desc), whole, desc->rank, source, problem->element_size,
+                        &problem->source, error));
+    PGI_TRY(check_cover(problem, &problem->source, source, error));
+    if (problem->has_x) {
+        whole_extents(desc, false, whole);
+        PGI_TRY(make_tensor(&desc->x, whole, desc->rank, "x", problem->element_size, &problem->x,
+                            error));
+        PGI_TRY(check_cover(problem, &problem->x, "x", error));
+    }
+    if (problem->has_indices)
+        PGI_TRY(make_indices(problem, error));
+    return check_total(problem, error);
 }

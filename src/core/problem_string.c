@@ -3,57 +3,13 @@
  * docs/problem-strings.md. */
 #include "core/number.h"
 #include "core/problem.h"
+#include "core/problem_names.h"
 #include "core/status.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-/* ----------------------------------------------------------------- names */
-
-typedef struct pgi_name {
-    const char *text;
-    int value;
-} pgi_name;
-
-static const pgi_name dtypes[] = {{"f32", POOLGRAD_F32},
-                                  {"f64", POOLGRAD_F64},
-                                  {"f16", POOLGRAD_F16},
-                                  {"bf16", POOLGRAD_BF16},
-                                  {NULL, 0}};
-static const pgi_name roundings[] = {
-    {"floor", POOLGRAD_FLOOR}, {"ceil", POOLGRAD_CEIL}, {"adaptive", POOLGRAD_ADAPTIVE}, {NULL, 0}};
-static const pgi_name divisors[] = {{"exclude", POOLGRAD_EXCLUDE},
-                                    {"include", POOLGRAD_INCLUDE},
-                                    {"include_clipped", POOLGRAD_INCLUDE_CLIPPED},
-                                    {NULL, 0}};
-/* by rank; the last two fit every rank */
-static const pgi_name layouts[][5] = {
-    {{"ncw", POOLGRAD_NCX}, {"nwc", POOLGRAD_NXC}, {"strided", POOLGRAD_STRIDED}, {NULL, 0}},
-    {{"nchw", POOLGRAD_NCX}, {"nhwc", POOLGRAD_NXC}, {"strided", POOLGRAD_STRIDED}, {NULL, 0}},
-    {{"ncdhw", POOLGRAD_NCX}, {"ndhwc", POOLGRAD_NXC}, {"strided", POOLGRAD_STRIDED}, {NULL, 0}},
-};
-static const pgi_name any_rank[] = {{"ncx", POOLGRAD_NCX}, {"nxc", POOLGRAD_NXC}, {NULL, 0}};
-
-static const char *name_of(const pgi_name *names, int value)
-{
-    for (; names->text; names++)
-        if (names->value == value)
-            return names->text;
-    return NULL;
-}
-
-static bool find_name(const pgi_name *names, const char *text, size_t length, int *value)
-{
-    for (; names->text; names++) {
-        if (strlen(names->text) == length && memcmp(names->text, text, length) == 0) {
-            *value = names->value;
-            return true;
-        }
-    }
-    return false;
-}
 
 /* ---------------------------------------------------------------- reading */
 
@@ -172,7 +128,8 @@ static poolgrad_status read_factor(pgi_reader *reader, double *value)
     const char *at = reader->at;
 
     if (!pgi_read_double(&at, value))
-        return expected(reader, "a decimal of at most 15 digits or a hexadecimal number");
+        return expected(reader,
+                        "a decimal of at most 15 digits and exponent 22, or a hexadecimal number");
     reader->at = at;
     return POOLGRAD_OK;
 }
@@ -198,8 +155,21 @@ typedef enum pgi_item {
     ITEM_DIVISOR,
     ITEM_DY_BOX,
     ITEM_DX_BOX,
+    ITEM_X_BOX,
+    ITEM_Y_BOX,
     ITEM_DY_STRIDE,
     ITEM_DX_STRIDE,
+    ITEM_X_STRIDE,
+    ITEM_Y_STRIDE,
+    ITEM_INDEX_STRIDE,
+    ITEM_X_LAYOUT,
+    ITEM_INDEX_LAYOUT,
+    ITEM_WINNER,
+    ITEM_NAN,
+    ITEM_INDEX_TYPE,
+    ITEM_INDEX_BASE,
+    ITEM_INDEX_ORDER,
+    ITEM_NO_WINNER,
     ITEM_KERNEL,
     ITEM_STRIDE,
     ITEM_DILATION,
@@ -209,16 +179,66 @@ typedef enum pgi_item {
     ITEM_COUNT
 } pgi_item;
 
-/* Longer words first where one begins with another ("dystride" before "d"). */
-static const char *const item_words[ITEM_ROUNDING] = {"alpha=", "beta=",     "div=",      "dybox=",
-                                                      "dxbox=", "dystride=", "dxstride=", "k",
-                                                      "s",      "d",         "p",         "o"};
+/* Longer words first where one begins with another ("dystride" before "d", "order" before "o"). */
+static const char *const item_words[ITEM_ROUNDING] = {
+    "alpha=",    "beta=",     "div=",     "dybox=",   "dxbox=",   "xbox=",    "ybox=",
+    "dystride=", "dxstride=", "xstride=", "ystride=", "istride=", "xlayout=", "ilayout=",
+    "from=",     "nan=",      "index=",   "base=",    "order=",   "nowinner", "k",
+    "s",         "d",         "p",        "o"};
+
+static poolgrad_status read_layout(pgi_reader *reader, const char *what, poolgrad_view *view)
+{
+    int value = 0;
+
+    PGI_TRY(read_name(reader, layouts[reader->desc->rank - 1], any_rank, what, &value));
+    view->layout = (poolgrad_layout)value;
+    return POOLGRAD_OK;
+}
+
+/* The items of max pooling. */
+static poolgrad_status read_max_item(pgi_reader *reader, pgi_item item)
+{
+    static const struct {
+        const pgi_name *names;
+        const char *what;
+    } words[] = {{winners, "indices or x"},
+                 {nans, "first or skip"},
+                 {index_types, "i64, i32 or u32"},
+                 {index_bases, "tensor, plane, nxc or nxc_image"},
+                 {index_orders, "row or column"}};
+    poolgrad_desc *desc = reader->desc;
+    int value = 0;
+
+    if (!pgi_is_max(desc->op))
+        return expected(reader, "this item only with max pooling");
+    if (item != ITEM_NO_WINNER)
+        PGI_TRY(read_name(reader, words[item - ITEM_WINNER].names, NULL,
+                          words[item - ITEM_WINNER].what, &value));
+    if (item == ITEM_WINNER)
+        desc->winner = (poolgrad_winner)value;
+    else if (item == ITEM_NAN)
+        desc->nan = (poolgrad_nan)value;
+    else if (item == ITEM_INDEX_TYPE)
+        desc->index_type = (poolgrad_index_type)value;
+    else if (item == ITEM_INDEX_BASE)
+        desc->index_base = (poolgrad_index_base)value;
+    else if (item == ITEM_INDEX_ORDER)
+        desc->index_order = (poolgrad_index_order)value;
+    else
+        desc->no_winner = 1;
+    return POOLGRAD_OK;
+}
 
 static poolgrad_status read_item_value(pgi_reader *reader, pgi_item item)
 {
     poolgrad_desc *desc = reader->desc;
-    int value;
+    poolgrad_view *const views[] = {&desc->dy, &desc->dx, &desc->x, &desc->y, &desc->indices};
+    int value = 0;
 
+    if (item >= ITEM_DY_BOX && item <= ITEM_Y_BOX)
+        return read_box(reader, views[item - ITEM_DY_BOX]);
+    if (item >= ITEM_DY_STRIDE && item <= ITEM_INDEX_STRIDE)
+        return read_strides(reader, views[item - ITEM_DY_STRIDE]);
     switch (item) {
     case ITEM_ALPHA:
         return read_factor(reader, &desc->alpha);
@@ -226,14 +246,10 @@ static poolgrad_status read_item_value(pgi_reader *reader, pgi_item item)
         return read_factor(reader, &desc->beta);
     case ITEM_DIVISOR:
         return read_divisor(reader);
-    case ITEM_DY_BOX:
-        return read_box(reader, &desc->dy);
-    case ITEM_DX_BOX:
-        return read_box(reader, &desc->dx);
-    case ITEM_DY_STRIDE:
-        return read_strides(reader, &desc->dy);
-    case ITEM_DX_STRIDE:
-        return read_strides(reader, &desc->dx);
+    case ITEM_X_LAYOUT:
+        return read_layout(reader, "a layout of this rank for x", &desc->x);
+    case ITEM_INDEX_LAYOUT:
+        return read_layout(reader, "a layout of this rank for the indices", &desc->indices);
     case ITEM_KERNEL:
         return read_axes(reader, desc->kernel, NULL);
     case ITEM_STRIDE:
@@ -245,58 +261,82 @@ static poolgrad_status read_item_value(pgi_reader *reader, pgi_item item)
     case ITEM_OUT:
         return read_axes(reader, desc->out, NULL);
     case ITEM_ROUNDING:
-    case ITEM_COUNT:
-        break;
+        PGI_TRY(read_name(reader, roundings, NULL,
+                          "an item such as k3, s2, d2, p1, o28, ceil, div=exclude, alpha=0.5 "
+                          "(docs/problem-strings.md lists all)",
+                          &value));
+        desc->rounding = (poolgrad_rounding)value;
+        return POOLGRAD_OK;
+    default:
+        return read_max_item(reader, item);
     }
-    PGI_TRY(read_name(reader, roundings, NULL,
-                      "an item: k, s, d, p, o, floor, ceil, adaptive, div=, alpha=, beta=, dybox=, "
-                      "dxbox=, dystride= or dxstride=",
-                      &value));
-    desc->rounding = (poolgrad_rounding)value;
-    return POOLGRAD_OK;
 }
 
 static poolgrad_status read_item(pgi_reader *reader)
 {
-    const char *begin = reader->at;
+    pgi_reader before = *reader;
     pgi_item item = ITEM_ALPHA;
 
     while (item < ITEM_ROUNDING && !accept(reader, item_words[item]))
         item++;
-    if (reader->seen & 1u << item) {
-        reader->at = begin;
-        return expected(reader, "each item at most once");
-    }
+    PGI_TRY(read_item_value(reader, item));
+    if (reader->seen & 1u << item)
+        return expected(&before, "each item at most once");
     reader->seen |= 1u << item;
-    return read_item_value(reader, item);
+    return POOLGRAD_OK;
+}
+
+/* x and the indices of max pooling lie like what has their shape, unless that is strided. */
+static poolgrad_layout usual_layout(const poolgrad_view *like)
+{
+    return like->layout == POOLGRAD_STRIDED ? POOLGRAD_NCX : like->layout;
+}
+
+static void usual_layouts(poolgrad_desc *desc)
+{
+    if (desc->op == POOLGRAD_MAX_GRAD)
+        desc->x.layout = usual_layout(&desc->dx);
+    if (pgi_is_max(desc->op))
+        desc->indices.layout = usual_layout(desc->op == POOLGRAD_MAX ? &desc->y : &desc->dy);
+}
+
+static poolgrad_status read_op(pgi_reader *reader)
+{
+    const pgi_name *op = ops;
+
+    while (op->text && !accept(reader, op->text))
+        op++;
+    if (!op->text)
+        return expected(reader, "avg, max, avgpool or maxpool, and 1d, 2d or 3d");
+    if (*reader->at < '1' || *reader->at > '3' || reader->at[1] != 'd')
+        return expected(reader, "1d, 2d or 3d");
+    reader->desc->op = (poolgrad_op)op->value;
+    reader->desc->rank = *reader->at - '0';
+    reader->at += 2;
+    return POOLGRAD_OK;
 }
 
 static poolgrad_status read_head(pgi_reader *reader)
 {
     poolgrad_desc *desc = reader->desc;
+    poolgrad_view *source, *target;
     int value = 0, i;
 
-    if (!accept(reader, "avg"))
-        return expected(reader, "avg1d, avg2d or avg3d");
-    if (*reader->at < '1' || *reader->at > '3' || reader->at[1] != 'd')
-        return expected(reader, "1d, 2d or 3d");
-    desc->rank = *reader->at - '0';
-    reader->at += 2;
+    PGI_TRY(read_op(reader));
     if (!accept(reader, ":"))
         return expected(reader, "\":\" and a type");
     PGI_TRY(read_name(reader, dtypes, NULL, "f32, f64, f16 or bf16", &value));
     desc->dtype = (poolgrad_dtype)value;
     if (!accept(reader, ":"))
         return expected(reader, "\":\" and a layout");
-    PGI_TRY(read_name(reader, layouts[desc->rank - 1], any_rank,
-                      "a layout of this rank: nchw, nhwc and their like, ncx, nxc or strided",
-                      &value));
-    desc->dy.layout = desc->dx.layout = (poolgrad_layout)value;
-    if (accept(reader, "/")) {
-        PGI_TRY(read_name(reader, layouts[desc->rank - 1], any_rank, "a layout of this rank for dx",
-                          &value));
-        desc->dx.layout = (poolgrad_layout)value;
-    }
+    source = pgi_source_view(desc);
+    target = pgi_target_view(desc);
+    PGI_TRY(read_layout(
+        reader, "a layout of this rank: nchw, nhwc and their like, ncx, nxc or strided", source));
+    target->layout = source->layout;
+    if (accept(reader, "/"))
+        PGI_TRY(read_layout(reader, "a layout of this rank for what is written", target));
+    usual_layouts(desc);
     if (!accept(reader, ":"))
         return expected(reader, "\":\" and a shape");
     PGI_TRY(read_integer(reader, false, &desc->batch));
@@ -309,6 +349,21 @@ static poolgrad_status read_head(pgi_reader *reader)
         PGI_TRY(read_integer(reader, false, &desc->in[i]));
     }
     return POOLGRAD_OK;
+}
+
+/* Every strided view that the op uses must have its strides. */
+static bool strides_missing(const pgi_reader *reader)
+{
+    static const pgi_item items[] = {ITEM_DY_STRIDE, ITEM_DX_STRIDE, ITEM_X_STRIDE, ITEM_Y_STRIDE,
+                                     ITEM_INDEX_STRIDE};
+    const poolgrad_desc *desc = reader->desc;
+    const poolgrad_view *views[] = {&desc->dy, &desc->dx, &desc->x, &desc->y, &desc->indices};
+    size_t i;
+
+    for (i = 0; i < sizeof items / sizeof items[0]; i++)
+        if (views[i]->layout == POOLGRAD_STRIDED && !(reader->seen & 1u << items[i]))
+            return true;
+    return false;
 }
 
 poolgrad_status poolgrad_desc_parse(const char *text, poolgrad_desc *desc, poolgrad_error *error)
@@ -326,9 +381,9 @@ poolgrad_status poolgrad_desc_parse(const char *text, poolgrad_desc *desc, poolg
         return expected(&reader, "\":\" or the end");
     if (read.rounding != POOLGRAD_ADAPTIVE && !(reader.seen & 1u << ITEM_KERNEL))
         return expected(&reader, "a kernel, such as \":k3\"");
-    if ((read.dy.layout == POOLGRAD_STRIDED && !(reader.seen & 1u << ITEM_DY_STRIDE)) ||
-        (read.dx.layout == POOLGRAD_STRIDED && !(reader.seen & 1u << ITEM_DX_STRIDE)))
-        return expected(&reader, "dystride= and dxstride= for the layout \"strided\"");
+    if (strides_missing(&reader))
+        return expected(&reader, "dystride=, dxstride= and so on for every view that is "
+                                 "\"strided\"");
     *desc = read;
     return pgi_ok(error);
 }
@@ -393,6 +448,16 @@ static void put_factor(pgi_writer *writer, const char *word, double value, doubl
     put(writer, text);
 }
 
+static void put_strides(pgi_writer *writer, const char *word, const poolgrad_view *view, int count)
+{
+    int i;
+
+    for (i = 0; i < count && view->layout == POOLGRAD_STRIDED; i++) {
+        put(writer, i == 0 ? word : ",");
+        put_int(writer, view->stride[i]);
+    }
+}
+
 static void put_view(pgi_writer *writer, const char *box_word, const char *stride_word,
                      const poolgrad_view *view, int count)
 {
@@ -410,55 +475,96 @@ static void put_view(pgi_writer *writer, const char *box_word, const char *strid
         else
             put_int(writer, view->extent[i]);
     }
-    for (i = 0; i < count && view->layout == POOLGRAD_STRIDED; i++) {
-        put(writer, i == 0 ? stride_word : ",");
-        put_int(writer, view->stride[i]);
-    }
+    put_strides(writer, stride_word, view, count);
 }
 
-static void put_desc(pgi_writer *writer, const poolgrad_desc *desc)
+static void put_name(pgi_writer *writer, const char *word, const pgi_name *names, int value,
+                     int usual)
 {
-    const int rank = desc->rank;
-    const pgi_name *layout_names = layouts[rank - 1];
+    if (value == usual)
+        return;
+    put(writer, word);
+    put(writer, name_of(names, value));
+}
+
+static void put_head(pgi_writer *writer, poolgrad_desc *desc)
+{
+    const pgi_name *layout_names = layouts[desc->rank - 1];
+    const int source = (int)pgi_source_view(desc)->layout;
     int i;
 
-    put(writer, rank == 1 ? "avg1d:" : rank == 2 ? "avg2d:" : "avg3d:");
+    put(writer, name_of(ops, (int)desc->op));
+    put_int(writer, desc->rank);
+    put(writer, "d:");
     put(writer, name_of(dtypes, (int)desc->dtype));
     put(writer, ":");
-    put(writer, name_of(layout_names, (int)desc->dy.layout));
-    if (desc->dx.layout != desc->dy.layout) {
-        put(writer, "/");
-        put(writer, name_of(layout_names, (int)desc->dx.layout));
-    }
+    put(writer, name_of(layout_names, source));
+    put_name(writer, "/", layout_names, (int)pgi_target_view(desc)->layout, source);
     put(writer, ":");
     put_int(writer, desc->batch);
     put(writer, "x");
     put_int(writer, desc->channels);
-    for (i = 0; i < rank; i++) {
+    for (i = 0; i < desc->rank; i++) {
         put(writer, "x");
         put_int(writer, desc->in[i]);
     }
+}
+
+/* What only max pooling has; a field that the op does not use is not printed. */
+static void put_max(pgi_writer *writer, const poolgrad_desc *desc)
+{
+    const pgi_name *layout_names = layouts[desc->rank - 1];
+    const bool gradient = desc->op == POOLGRAD_MAX_GRAD;
+    const bool from_x = gradient && desc->winner == POOLGRAD_FROM_X;
+    const int axes = desc->rank + PGI_SPATIAL;
+
+    if (gradient)
+        put_name(writer, ":from=", winners, (int)desc->winner, POOLGRAD_FROM_INDICES);
+    if (!gradient || from_x)
+        put_name(writer, ":nan=", nans, (int)desc->nan, POOLGRAD_NAN_FIRST);
+    if (from_x) {
+        put_name(writer, ":xlayout=", layout_names, (int)desc->x.layout,
+                 (int)usual_layout(&desc->dx));
+        put_view(writer, ":xbox=", ":xstride=", &desc->x, axes);
+        return;
+    }
+    put_name(writer, ":index=", index_types, (int)desc->index_type, POOLGRAD_I64);
+    put_name(writer, ":base=", index_bases, (int)desc->index_base, POOLGRAD_INDEX_TENSOR);
+    put_name(writer, ":order=", index_orders, (int)desc->index_order, POOLGRAD_ROW_MAJOR);
+    if (gradient && desc->no_winner)
+        put(writer, ":nowinner");
+    put_name(writer, ":ilayout=", layout_names, (int)desc->indices.layout,
+             (int)usual_layout(gradient ? &desc->dy : &desc->y));
+    put_strides(writer, ":istride=", &desc->indices, axes);
+}
+
+static void put_desc(pgi_writer *writer, poolgrad_desc *desc)
+{
+    const bool forward = pgi_is_forward(desc->op);
+    const int rank = desc->rank;
+
+    put_head(writer, desc);
     put_axes(writer, ":k", desc->kernel, desc->kernel, rank,
              desc->rounding == POOLGRAD_ADAPTIVE ? 0 : -1);
     put_axes(writer, ":s", desc->stride, desc->stride, rank, 1);
     put_axes(writer, ":d", desc->dilation, desc->dilation, rank, 1);
     put_axes(writer, ":p", desc->pad_lo, desc->pad_hi, rank, 0);
     put_axes(writer, ":o", desc->out, desc->out, rank, 0);
-    if (desc->rounding != POOLGRAD_FLOOR) {
-        put(writer, ":");
-        put(writer, name_of(roundings, (int)desc->rounding));
-    }
+    put_name(writer, ":", roundings, (int)desc->rounding, POOLGRAD_FLOOR);
     if (desc->divisor == POOLGRAD_OVERRIDE) {
         put(writer, ":div=");
         put_int(writer, desc->divisor_override);
-    } else if (desc->divisor != POOLGRAD_INCLUDE_CLIPPED) {
-        put(writer, ":div=");
-        put(writer, name_of(divisors, (int)desc->divisor));
+    } else {
+        put_name(writer, ":div=", divisors, (int)desc->divisor, POOLGRAD_INCLUDE_CLIPPED);
     }
     put_factor(writer, ":alpha=", desc->alpha, 1);
     put_factor(writer, ":beta=", desc->beta, 0);
-    put_view(writer, ":dybox=", ":dystride=", &desc->dy, rank + PGI_SPATIAL);
-    put_view(writer, ":dxbox=", ":dxstride=", &desc->dx, rank + PGI_SPATIAL);
+    put_view(writer, forward ? ":xbox=" : ":dybox=", forward ? ":xstride=" : ":dystride=",
+             pgi_source_view(desc), rank + PGI_SPATIAL);
+    put_view(writer, forward ? ":ybox=" : ":dxbox=", forward ? ":ystride=" : ":dxstride=",
+             pgi_target_view(desc), rank + PGI_SPATIAL);
+    if (pgi_is_max(desc->op))
+        put_max(writer, desc);
 }
 
 poolgrad_status poolgrad_desc_print(const poolgrad_desc *desc, char *text, size_t capacity,

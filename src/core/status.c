@@ -46,6 +46,8 @@ const char *poolgrad_status_text(poolgrad_status status)
         return "overlapping memory";
     case POOLGRAD_ERR_WORKSPACE:
         return "workspace too small";
+    case POOLGRAD_ERR_INDEX:
+        return "index outside its window";
     case POOLGRAD_ERR_MEMORY:
         return "out of memory";
     case POOLGRAD_ERR_UNSUPPORTED:

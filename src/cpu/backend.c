@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The CPU backend: instruction sets, and which of them a plan gets. */
+#include "core/dtype.h"
 #include "core/status.h"
 #include "cpu/kernels.h"
 #include "cpu/ref/reference.h"
@@ -45,31 +46,33 @@ static const pgi_level *best_level(void)
     return level;
 }
 
-static void pick(const pgi_level *level, poolgrad_dtype dtype, pgi_kernels *kernels)
+/* The kernels of a level for one type: those of the element and those of its compute type. */
+#define PICK(element, real)                                                                        \
+    (pgi_kernels)                                                                                  \
+    {                                                                                              \
+        .isa = level->name, .terms = table->terms_##element, .widen = table->widen_##element,      \
+        .keys = table->keys_##element, .divide = table->divide_##real,                             \
+        .store = table->store_##element, .scatter = table->scatter_##real,                         \
+        .sums = {real_size, table->combine_##real, table->spread_##real, table->pick_##real},      \
+        .pairs = {sizeof(pgi_pair), table->combine_pair, table->spread_pair, table->pick_pair},    \
+    }
+
+static pgi_kernels pick(const pgi_level *level, poolgrad_dtype dtype)
 {
     const pgi_kernel_table *table = level->table;
+    const size_t real_size = pgi_compute_size(dtype);
 
-    kernels->isa = level->name;
-    kernels->add = dtype == POOLGRAD_F64 ? table->add_f64 : table->add_f32;
-    kernels->spread = dtype == POOLGRAD_F64 ? table->spread_f64 : table->spread_f32;
     switch (dtype) {
-    case POOLGRAD_F32:
-        kernels->terms = table->terms_f32;
-        kernels->store = table->store_f32;
-        break;
     case POOLGRAD_F64:
-        kernels->terms = table->terms_f64;
-        kernels->store = table->store_f64;
-        break;
+        return PICK(f64, f64);
     case POOLGRAD_F16:
-        kernels->terms = table->terms_f16;
-        kernels->store = table->store_f16;
-        break;
+        return PICK(f16, f32);
     case POOLGRAD_BF16:
-        kernels->terms = table->terms_bf16;
-        kernels->store = table->store_bf16;
+        return PICK(bf16, f32);
+    case POOLGRAD_F32:
         break;
     }
+    return PICK(f32, f32);
 }
 
 static poolgrad_status select_kernels(const char *isa, poolgrad_dtype dtype, pgi_kernels *kernels,
@@ -82,10 +85,10 @@ static poolgrad_status select_kernels(const char *isa, poolgrad_dtype dtype, pgi
     if (!isa) {
         source = "environment variable POOLGRAD_CPU";
         isa = getenv("POOLGRAD_CPU");
-    }
-    if (!isa || !*isa) {
-        pick(best_level(), dtype, kernels);
-        return POOLGRAD_OK;
+        if (!isa || !*isa) {
+            *kernels = pick(best_level(), dtype);
+            return POOLGRAD_OK;
+        }
     }
     for (i = 0; i < LEVELS; i++) {
         if (strcmp(levels[i].name, isa) != 0)
@@ -93,7 +96,7 @@ static poolgrad_status select_kernels(const char *isa, poolgrad_dtype dtype, pgi
         if (!levels[i].usable())
             return pgi_fail(error, POOLGRAD_ERR_UNSUPPORTED,
                             "%s is \"%s\", which this machine does not have", source, isa);
-        pick(&levels[i], dtype, kernels);
+        *kernels = pick(&levels[i], dtype);
         return POOLGRAD_OK;
     }
     return pgi_fail(error, POOLGRAD_ERR_OPTION, "%s is \"%.40s\"; this build knows scalar%s",

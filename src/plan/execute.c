@@ -3,8 +3,11 @@
 #include "core/environment.h"
 #include "core/integer.h"
 #include "core/status.h"
+#include "core/window.h"
+#include "plan/placement.h"
 #include "plan/plan.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #define BUFFERS_SIZE_0_1 (offsetof(poolgrad_buffers, workspace_size) + sizeof(size_t))
@@ -18,65 +21,96 @@ poolgrad_status poolgrad_buffers_init(poolgrad_buffers *buffers)
     return POOLGRAD_OK;
 }
 
-/* A range of bytes that a buffer occupies; none if it is empty. */
-typedef struct pgi_bytes {
+/* Memory that an execution uses: where, and whether it is written. */
+typedef struct pgi_memory {
+    const char *name;
     const void *begin;
-    size_t size;
-} pgi_bytes;
+    size_t bytes; /* 0 if nothing of it is used */
+    bool written;
+} pgi_memory;
 
-static poolgrad_status check_tensor(const pgi_tensor *tensor, size_t element_size,
-                                    const void *memory, const char *name, pgi_bytes *bytes,
-                                    poolgrad_error *error)
+enum {
+    MAX_MEMORIES = 5
+};
+
+typedef struct pgi_memories {
+    pgi_memory memory[MAX_MEMORIES];
+    int count;
+} pgi_memories;
+
+static poolgrad_status add_tensor(pgi_memories *memories, const pgi_tensor *tensor,
+                                  size_t element_size, const void *first, const char *name,
+                                  bool written, poolgrad_error *error)
 {
     const int64_t size = (int64_t)element_size;
+    pgi_memory *memory = &memories->memory[memories->count++];
 
-    bytes->begin = memory;
-    bytes->size = 0;
+    *memory = (pgi_memory){.name = name, .written = written};
     if (tensor->elements == 0)
         return POOLGRAD_OK;
-    if (!memory)
+    if (!first)
         return pgi_fail(error, POOLGRAD_ERR_NULL, "buffers.%s is NULL", name);
-    if ((uintptr_t)memory % element_size)
+    if ((uintptr_t)first % element_size)
         return pgi_fail(error, POOLGRAD_ERR_MISALIGNED,
                         "buffers.%s is %p; it must be a multiple of its element size, %zu bytes",
-                        name, memory, element_size);
-    bytes->begin = (const char *)memory + tensor->lowest * size;
-    bytes->size = (size_t)((tensor->highest - tensor->lowest + 1) * size);
+                        name, first, element_size);
+    memory->begin = (const char *)first + tensor->lowest * size;
+    memory->bytes = (size_t)((tensor->highest - tensor->lowest + 1) * size);
     return POOLGRAD_OK;
 }
 
-static bool overlap(pgi_bytes a, pgi_bytes b)
+/* What is written must be apart from everything else. */
+static poolgrad_status check_overlap(const pgi_memories *memories, poolgrad_error *error)
 {
-    return pgi_bytes_overlap(a.begin, a.size, b.begin, b.size);
+    int i, k;
+
+    for (i = 0; i < memories->count; i++) {
+        for (k = 0; k < i; k++) {
+            const pgi_memory *a = &memories->memory[i], *b = &memories->memory[k];
+
+            if ((a->written || b->written) &&
+                pgi_bytes_overlap(a->begin, a->bytes, b->begin, b->bytes))
+                return pgi_fail(error, POOLGRAD_ERR_OVERLAP,
+                                "the bytes of %s and %s overlap; they must be apart", a->name,
+                                b->name);
+        }
+    }
+    return POOLGRAD_OK;
 }
 
 static poolgrad_status check_buffers(const poolgrad_plan *plan, const poolgrad_buffers *buffers,
-                                     poolgrad_error *error)
+                                     const pgi_work *work, poolgrad_error *error)
 {
     const pgi_problem *problem = &plan->problem;
-    const size_t needed = poolgrad_plan_workspace(plan);
-    pgi_bytes dy, dx, workspace = {buffers->workspace, buffers->workspace ? needed : 0};
+    const poolgrad_op op = problem->desc.op;
+    const size_t size = problem->element_size, needed = poolgrad_plan_workspace(plan);
+    pgi_memories memories = {.count = 0};
 
-    PGI_TRY(check_tensor(&problem->dy, problem->element_size, buffers->dy, "dy", &dy, error));
-    PGI_TRY(check_tensor(&problem->dx, problem->element_size, buffers->dx, "dx", &dx, error));
-    if (overlap(dx, dy))
-        return pgi_fail(error, POOLGRAD_ERR_OVERLAP,
-                        "the bytes of dx and dy overlap; they must be apart");
+    PGI_TRY(add_tensor(&memories, &problem->source, size, work->source, pgi_source_name(op), false,
+                       error));
+    PGI_TRY(add_tensor(&memories, &problem->target, size, work->target, pgi_target_name(op), true,
+                       error));
+    if (problem->has_x)
+        PGI_TRY(add_tensor(&memories, &problem->x, size, work->x, "x", false, error));
+    if (op == POOLGRAD_MAX_GRAD && problem->has_indices)
+        PGI_TRY(add_tensor(&memories, &problem->indices, problem->index_size, work->indices,
+                           "indices", false, error));
+    if (op == POOLGRAD_MAX && work->indices_out)
+        PGI_TRY(add_tensor(&memories, &problem->indices, problem->index_size, work->indices_out,
+                           "indices_out", true, error));
     if (buffers->workspace && buffers->workspace_size < needed)
         return pgi_fail(error, POOLGRAD_ERR_WORKSPACE,
                         "buffers.workspace_size is %zu; the plan needs %zu bytes",
                         buffers->workspace_size, needed);
-    if (overlap(workspace, dx) || overlap(workspace, dy))
-        return pgi_fail(error, POOLGRAD_ERR_OVERLAP,
-                        "the workspace overlaps %s; they must be apart",
-                        overlap(workspace, dx) ? "dx" : "dy");
-    return POOLGRAD_OK;
+    if (buffers->workspace)
+        memories.memory[memories.count++] =
+            (pgi_memory){"the workspace", buffers->workspace, needed, true};
+    return check_overlap(&memories, error);
 }
 
 typedef struct pgi_execution {
     const poolgrad_plan *plan;
-    const void *dy;
-    void *dx;
+    pgi_work work;
     char *workspace; /* aligned */
 } pgi_execution;
 
@@ -91,26 +125,58 @@ static void run_task(void *data, int64_t index)
     pgi_environment caller;
 
     pgi_environment_enter(&caller);
-    plan->strategy->run(plan, execution->dy, execution->dx, begin, end,
+    plan->strategy->run(plan, &execution->work, begin, end,
                         execution->workspace + (size_t)index * plan->task_workspace);
     pgi_environment_leave(&caller);
+}
+
+static void report_bad_index(void *context, int64_t element)
+{
+    pgi_report_bad_index(context, element);
+}
+
+static poolgrad_status bad_index(const pgi_execution *execution, int64_t element,
+                                 poolgrad_error *error)
+{
+    const pgi_problem *problem = &execution->plan->problem;
+    const int64_t index = pgi_index_load(problem->indexing.type, execution->work.indices,
+                                         pgi_index_offset_of_element(problem, element));
+    const poolgrad_status status =
+        pgi_fail(error, POOLGRAD_ERR_INDEX,
+                 "element %" PRId64 " of the indices is %" PRId64
+                 "; it must be a position that its window covers%s",
+                 element, index, problem->indexing.no_winner ? ", or -1" : "");
+
+    if (error)
+        error->position = element;
+    return status;
 }
 
 poolgrad_status poolgrad_execute(const poolgrad_plan *plan, const poolgrad_buffers *buffers,
                                  poolgrad_error *error)
 {
-    pgi_execution execution;
+    _Atomic int64_t lowest_bad_index = INT64_MAX;
+    pgi_execution execution = {.plan = plan};
     poolgrad_buffers read;
     void *own = NULL;
     uintptr_t misfit;
+    bool forward;
 
     if (!plan)
         return pgi_fail(error, POOLGRAD_ERR_NULL, "plan is NULL");
+    poolgrad_buffers_init(&read);
     PGI_TRY(pgi_struct_read(&read, sizeof read, buffers, BUFFERS_SIZE_0_1, "buffers", error));
-    PGI_TRY(check_buffers(plan, &read, error));
+    forward = pgi_is_forward(plan->problem.desc.op);
+    execution.work = (pgi_work){.source = forward ? read.x : read.dy,
+                                .target = forward ? read.y : read.dx,
+                                .x = read.x,
+                                .indices = read.indices,
+                                .indices_out = read.indices_out,
+                                .bad_index = &lowest_bad_index};
+    PGI_TRY(check_buffers(plan, &read, &execution.work, error));
     if (plan->tasks == 0)
         return pgi_ok(error);
-    if (!read.workspace && poolgrad_plan_workspace(plan) > 0) {
+    if (!read.workspace) {
         own = plan->allocate(plan->allocator_context, poolgrad_plan_workspace(plan));
         if (!own)
             return pgi_fail(error, POOLGRAD_ERR_MEMORY,
@@ -119,9 +185,6 @@ poolgrad_status poolgrad_execute(const poolgrad_plan *plan, const poolgrad_buffe
         read.workspace = own;
     }
     misfit = (uintptr_t)read.workspace % PGI_ALIGNMENT;
-    execution.plan = plan;
-    execution.dy = read.dy;
-    execution.dx = read.dx;
     execution.workspace = (char *)read.workspace + (misfit ? PGI_ALIGNMENT - misfit : 0);
     if (plan->tasks == 1)
         run_task(&execution, 0);
@@ -131,5 +194,9 @@ poolgrad_status poolgrad_execute(const poolgrad_plan *plan, const poolgrad_buffe
         plan->backend->parallel_for(plan->threads, plan->tasks, run_task, &execution);
     if (own)
         plan->release(plan->allocator_context, own);
+    if (plan->problem.desc.op == POOLGRAD_MAX_GRAD && plan->problem.has_indices)
+        pgi_check_unreached(&plan->problem, read.indices, report_bad_index, &execution.work);
+    if (lowest_bad_index != INT64_MAX)
+        return bad_index(&execution, lowest_bad_index, error);
     return pgi_ok(error);
 }

@@ -6,6 +6,7 @@
 #include "core/environment.h"
 #include "core/integer.h"
 #include "core/status.h"
+#include "plan/placement.h"
 #include "plan/strategies.h"
 
 #include <inttypes.h>
@@ -82,9 +83,26 @@ static poolgrad_status choose_strategy(poolgrad_plan *plan, const char *name, po
                     name);
 }
 
-static int64_t bytes_moved(const pgi_problem *problem)
+static int64_t bytes_written(const pgi_problem *problem)
 {
-    return (problem->dy.elements + problem->dx.elements) * (int64_t)problem->element_size;
+    int64_t bytes = problem->target.elements * (int64_t)problem->element_size;
+
+    if (problem->desc.op == POOLGRAD_MAX)
+        bytes += problem->indices.elements * (int64_t)problem->index_size;
+    return bytes;
+}
+
+static int64_t bytes_read(const pgi_problem *problem)
+{
+    int64_t bytes = problem->source.elements * (int64_t)problem->element_size;
+
+    if (problem->has_x)
+        bytes += problem->x.elements * (int64_t)problem->element_size;
+    if (problem->desc.op == POOLGRAD_MAX_GRAD && problem->has_indices)
+        bytes += problem->indices.elements * (int64_t)problem->index_size;
+    if (problem->desc.beta != 0)
+        bytes += problem->target.elements * (int64_t)problem->element_size;
+    return bytes;
 }
 
 /* Everything about a plan whose memory is there. */
@@ -114,8 +132,9 @@ static poolgrad_status fill(poolgrad_plan *plan, const poolgrad_options *options
     if (!plan->strategy->prepare(plan))
         return pgi_fail(error, POOLGRAD_ERR_OVERFLOW,
                         "the intermediate sums of this problem do not fit in 64 bits");
-    plan->tasks = pgi_min(pgi_min(plan->threads, plan->units),
-                          pgi_max(1, bytes_moved(&plan->problem) / BYTES_PER_TASK));
+    plan->tasks = pgi_min(plan->threads, plan->units);
+    plan->tasks = pgi_min(plan->tasks, 1 + bytes_read(&plan->problem) / BYTES_PER_TASK +
+                                           bytes_written(&plan->problem) / BYTES_PER_TASK);
     if (!pgi_mul((int64_t)plan->task_workspace, plan->tasks, &workspace) ||
         !pgi_add(workspace, PGI_ALIGNMENT, &workspace))
         return pgi_fail(error, POOLGRAD_ERR_OVERFLOW, "the workspace does not fit in 64 bits");
@@ -193,10 +212,8 @@ poolgrad_status poolgrad_plan_describe(const poolgrad_plan *plan, poolgrad_plan_
     made.threads = plan->threads;
     made.units = plan->units;
     made.tasks = plan->tasks;
-    made.bytes_written = problem->dx.elements * (int64_t)problem->element_size;
-    made.bytes_read = problem->dy.elements * (int64_t)problem->element_size;
-    if (plan->scale.beta != 0)
-        made.bytes_read += made.bytes_written;
+    made.bytes_written = bytes_written(problem);
+    made.bytes_read = bytes_read(problem);
     made.workspace = (int64_t)poolgrad_plan_workspace(plan);
     plan->strategy->describe(plan, made.detail, sizeof made.detail);
     memcpy(info, &made, size);

@@ -8,9 +8,6 @@
 
 #include <stdbool.h>
 
-/* Workspace parts start at multiples of this: a cache line, and enough for any vector. */
-#define PGI_ALIGNMENT 64
-
 /* More threads than any machine has CPUs, few enough for 32-bit counts. */
 #define PGI_MAX_THREADS 4096
 
@@ -23,8 +20,8 @@ typedef struct pgi_strategy {
      * to plan->threads tasks; false if a size does not fit in 64 bits. */
     bool (*prepare)(poolgrad_plan *plan);
 
-    /* Computes units [begin, end). Units write disjoint parts of dx. */
-    void (*run)(const poolgrad_plan *plan, const void *dy, void *dx, int64_t begin, int64_t end,
+    /* Computes units [begin, end). Units write disjoint parts of the target. */
+    void (*run)(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, int64_t end,
                 void *workspace);
 
     /* One or two sentences on how this plan does it. */
@@ -49,7 +46,10 @@ struct poolgrad_plan {
     void (*release)(void *context, void *memory);
     void *allocator_context;
 
-    pgi_tiling tiling; /* of the separable strategy */
+    /* Of the tiled strategies. */
+    pgi_tiling tiling;
+    pgi_sweep_layout sweep;
+    size_t room[PGI_ROOMS];
 };
 
 #endif

@@ -6,6 +6,8 @@
 
 const pgi_strategy *const pgi_strategies[] = {
     &pgi_strategy_separable,
+    &pgi_strategy_sliding_max,
+    &pgi_strategy_scatter,
     &pgi_strategy_reference,
     NULL,
 };

@@ -4,11 +4,22 @@
 
 #include "plan/plan.h"
 
-extern const pgi_strategy pgi_strategy_separable; /* every problem, sums axis by axis */
-extern const pgi_strategy pgi_strategy_reference; /* every problem, the definition read aloud */
+extern const pgi_strategy pgi_strategy_separable;   /* averages, both ways */
+extern const pgi_strategy pgi_strategy_sliding_max; /* the maximum, forward */
+extern const pgi_strategy pgi_strategy_scatter;     /* the gradient of the maximum */
+extern const pgi_strategy pgi_strategy_reference;   /* every problem, the definition read aloud */
 
 /* In order of preference, ended by NULL; the first that applies is taken, and the last one always
  * does. */
 extern const pgi_strategy *const pgi_strategies[];
+
+/* For tiled strategies: `prepare` by the strategy's own layout, `describe`, and the units
+ * [begin, end) one after the other, with word of when a new tile begins. */
+bool pgi_plan_tile(poolgrad_plan *plan, pgi_layout_fn *lay_out);
+void pgi_describe_tiles(const poolgrad_plan *plan, char *text, size_t capacity);
+
+typedef void pgi_unit_fn(void *context, const pgi_unit *unit, bool new_tile);
+void pgi_each_unit(const poolgrad_plan *plan, int64_t begin, int64_t end, pgi_unit_fn *work,
+                   void *context);
 
 #endif

@@ -1,85 +1,91 @@
 /* SPDX-License-Identifier: MIT */
 #include "plan/tiling.h"
 
-#include "core/dtype.h"
 #include "core/integer.h"
-#include "plan/plan.h"
 
 /* A tile's workspace should stay in a core's second-level cache (0.5 to 2 MiB today). */
 #define COMFORTABLE_BYTES (INT64_C(512) << 10)
-/* Windows far larger than that are cut even where neighbouring tiles then repeat most work. */
-#define FORCED_BYTES (INT64_C(64) << 20)
 /* Units per thread, so that one slow thread does not hold up the others. */
 #define UNITS_PER_THREAD 4
 
-typedef struct pgi_layout {
-    int64_t at;
-    bool fits;
-} pgi_layout;
-
-static size_t place(pgi_layout *layout, int64_t a, int64_t b, int64_t c, int64_t size)
+static int64_t footprint(const pgi_problem *problem, const pgi_tiling *tiling,
+                         pgi_layout_fn *lay_out)
 {
-    const int64_t begin = layout->at;
-    int64_t bytes;
+    pgi_sweep_layout sweep;
+    size_t room[PGI_ROOMS];
 
-    layout->fits = layout->fits && pgi_mul(a, b, &bytes) && pgi_mul(bytes, c, &bytes) &&
-                   pgi_mul(bytes, size, &bytes) && pgi_add(begin, bytes, &layout->at) &&
-                   pgi_add(layout->at, PGI_ALIGNMENT - 1, &layout->at);
-    if (layout->fits)
-        layout->at -= layout->at % PGI_ALIGNMENT;
-    return (size_t)begin;
+    return lay_out(problem, tiling, &sweep, room);
 }
 
-/* Everything that follows from lanes and extent. */
-static bool measure(const pgi_problem *problem, pgi_tiling *tiling)
+static void count_tiles(const pgi_problem *problem, pgi_tiling *tiling)
 {
-    const int64_t real = (int64_t)pgi_compute_size(problem->desc.dtype);
-    pgi_layout layout = {0, true};
-    int64_t row, positions, pointers = 0;
     int i;
 
-    for (i = 0; i < 3; i++) {
-        const pgi_axis *axis = &problem->axis[i];
-        const int64_t length = problem->dx.extent[PGI_SPATIAL + i];
-
-        tiling->tiles[i] = pgi_ceil_div(length, tiling->extent[i]);
-        tiling->reach[i] = pgi_axis_reach_bound(axis, tiling->extent[i]);
-        tiling->windows[i] = pgi_min(tiling->reach[i], axis->out);
-        tiling->levels[i] = pgi_log2(pgi_max(1, pgi_min(axis->longest, tiling->reach[i])));
-    }
-    tiling->blocks = pgi_ceil_div(problem->dx.extent[PGI_CHANNEL], tiling->lanes);
-
-    if (!pgi_mul(tiling->windows[2], tiling->lanes, &row))
-        return false;
-    positions = tiling->extent[2];
-    tiling->terms = place(&layout, tiling->windows[0], tiling->windows[1], row, real);
-    if (!pgi_mul(tiling->reach[0], tiling->levels[0], &pointers))
-        return false;
-    tiling->planes = place(&layout, pointers, tiling->windows[1], row, real);
-    tiling->plane = place(&layout, 1, tiling->windows[1], row, real);
-    tiling->rows = place(&layout, tiling->levels[1], tiling->reach[1], row, real);
-    tiling->columns = place(&layout, tiling->levels[2] + 1, tiling->reach[2], tiling->lanes, real);
-    tiling->phase = place(&layout, 1, positions, tiling->lanes, real);
-    tiling->sums = place(&layout, 1, positions, tiling->lanes, real);
-    tiling->divisors = place(&layout, 1, 1, tiling->windows[2], real);
-    tiling->pointers = place(&layout, 1, tiling->levels[0] + 1, tiling->reach[0], sizeof(void *));
-    place(&layout, 1, tiling->levels[1] + 1, tiling->reach[1], sizeof(void *));
-    tiling->runs = place(&layout, 1, 1, positions, sizeof(pgi_run));
-    tiling->counts = place(&layout, 1, 1, tiling->windows[2], sizeof(int64_t));
-    tiling->bytes = (size_t)layout.at;
-    return layout.fits;
+    for (i = 0; i < 3; i++)
+        tiling->tiles[i] = pgi_ceil_div(problem->target.extent[PGI_SPATIAL + i], tiling->extent[i]);
+    tiling->blocks = pgi_ceil_div(problem->target.extent[PGI_CHANNEL], tiling->lanes);
 }
 
 int64_t pgi_tiling_units(const pgi_problem *problem, const pgi_tiling *tiling)
 {
-    if (problem->dx.elements == 0)
-        return 0;
     return tiling->tiles[0] * tiling->tiles[1] * tiling->tiles[2] * tiling->blocks *
-           problem->dx.extent[PGI_BATCH];
+           problem->target.extent[PGI_BATCH];
 }
 
-/* What may be halved, cheapest first: cutting the outer axes costs repeated windows at the border
- * but leaves rows long. */
+static void set_tile(const pgi_problem *problem, const pgi_tiling *tiling, int64_t tile,
+                     pgi_unit *unit)
+{
+    const pgi_tensor *target = &problem->target;
+    int axis;
+
+    unit->tile = tile;
+    for (axis = 2; axis >= 0; axis--) {
+        const int64_t origin = target->offset[PGI_SPATIAL + axis];
+        const int64_t begin = tile % tiling->tiles[axis] * tiling->extent[axis];
+
+        unit->begin[axis] = origin + begin;
+        unit->end[axis] = unit->begin[axis] +
+                          pgi_min(tiling->extent[axis], target->extent[PGI_SPATIAL + axis] - begin);
+        tile /= tiling->tiles[axis];
+    }
+}
+
+static void set_channel(const pgi_problem *problem, const pgi_tiling *tiling, int64_t channel,
+                        pgi_unit *unit)
+{
+    unit->channel = channel;
+    unit->lanes = pgi_min(tiling->lanes, problem->target.extent[PGI_CHANNEL] - channel);
+}
+
+pgi_unit pgi_tiling_unit(const pgi_problem *problem, const pgi_tiling *tiling, int64_t index)
+{
+    const int64_t per_tile = problem->target.extent[PGI_BATCH] * tiling->blocks;
+    pgi_unit unit;
+
+    set_tile(problem, tiling, index / per_tile, &unit);
+    unit.batch = index % per_tile / tiling->blocks;
+    set_channel(problem, tiling, index % tiling->blocks * tiling->lanes, &unit);
+    return unit;
+}
+
+/* Without the divisions: small planes come by the ten thousand. */
+void pgi_tiling_next(const pgi_problem *problem, const pgi_tiling *tiling, pgi_unit *unit)
+{
+    const int64_t channel = unit->channel + unit->lanes;
+
+    if (channel < problem->target.extent[PGI_CHANNEL]) {
+        set_channel(problem, tiling, channel, unit);
+        return;
+    }
+    set_channel(problem, tiling, 0, unit);
+    if (++unit->batch < problem->target.extent[PGI_BATCH])
+        return;
+    unit->batch = 0;
+    set_tile(problem, tiling, unit->tile + 1, unit);
+}
+
+/* What may be halved, cheapest first: cutting the outer axes costs repeated work at the border but
+ * leaves rows long. */
 enum {
     CUT_DEPTH,
     CUT_HEIGHT,
@@ -102,35 +108,38 @@ static int64_t *cut_of(pgi_tiling *tiling, int cut)
     }
 }
 
-/* The smallest extent at which a tile does not repeat more than half of its neighbour's windows
- * (lanes: at which a row is still worth a vector loop). */
-static int64_t comfortable(const pgi_problem *problem, int cut)
+/* Whether tiles of half the size would do little work twice: at the border of a tile its neighbour
+ * needs the same sources again. Rows and lanes are kept long enough for vector loops. */
+static bool worth_halving(const pgi_problem *problem, pgi_tiling *tiling, int cut)
 {
     static const int axes[CUT_COUNT] = {0, 1, -1, 2};
-    const pgi_axis *axis;
-    int64_t span;
+    const int64_t size = *cut_of(tiling, cut), half = pgi_ceil_div(size, 2);
+    const int64_t shortest = cut == CUT_LANES ? 64 : cut == CUT_WIDTH ? 256 : 1;
+    const pgi_gather *gather;
 
+    if (size == 1 || half < shortest)
+        return false;
     if (cut == CUT_LANES)
-        return 64;
-    axis = &problem->axis[axes[cut]];
-    if (!pgi_mul(axis->stride, axis->longest, &span) || !pgi_mul(span, 2, &span))
-        return INT64_MAX;
-    return pgi_max(cut == CUT_WIDTH ? 256 : 4, span);
+        return true;
+    gather = &problem->gather[axes[cut]];
+    /* runs no longer than a quarter of the tile: at most half of the work is done twice */
+    return pgi_gather_reach_bound(gather, half) <= pgi_gather_reach_bound(gather, size) / 5 * 3 + 1;
 }
 
-/* Halves while the workspace exceeds `limit` or does not fit in 64 bits at all. */
-static void shrink(const pgi_problem *problem, pgi_tiling *tiling, int64_t limit, bool forced,
-                   bool *fits)
+/* Halves while the workspace exceeds the limit and it is worth it; and where it does not fit in 64
+ * bits, anyway. */
+static void shrink(const pgi_problem *problem, pgi_tiling *tiling, pgi_layout_fn *lay_out)
 {
+    int64_t bytes = footprint(problem, tiling, lay_out);
     int cut;
 
     for (cut = 0; cut < CUT_COUNT; cut++) {
         int64_t *size = cut_of(tiling, cut);
-        const int64_t smallest = forced ? 1 : comfortable(problem, cut);
 
-        while ((!*fits || (int64_t)tiling->bytes > limit) && *size > 1 && *size / 2 >= smallest) {
+        while (bytes < 0 ? *size > 1
+                         : bytes > COMFORTABLE_BYTES && worth_halving(problem, tiling, cut)) {
             *size = pgi_ceil_div(*size, 2);
-            *fits = measure(problem, tiling);
+            bytes = footprint(problem, tiling, lay_out);
         }
     }
 }
@@ -143,29 +152,26 @@ static int64_t distance(const pgi_tensor *tensor, int axis)
     return tensor->stride[axis] < 0 ? -tensor->stride[axis] : tensor->stride[axis];
 }
 
-bool pgi_tiling_choose(const pgi_problem *problem, int32_t threads, pgi_tiling *tiling)
+bool pgi_tiling_choose(const pgi_problem *problem, int32_t threads, pgi_layout_fn *lay_out,
+                       pgi_tiling *tiling)
 {
-    const pgi_tensor *dx = &problem->dx;
-    const bool channels_inside = distance(dx, PGI_CHANNEL) < distance(dx, PGI_SPATIAL + 2);
+    const pgi_tensor *target = &problem->target;
+    const bool channels_inside = distance(target, PGI_CHANNEL) < distance(target, PGI_SPATIAL + 2);
     int cut, i;
-    bool fits;
 
-    tiling->lanes = channels_inside ? dx->extent[PGI_CHANNEL] : 1;
+    tiling->lanes = channels_inside ? target->extent[PGI_CHANNEL] : 1;
     for (i = 0; i < 3; i++)
-        tiling->extent[i] = pgi_max(1, dx->extent[PGI_SPATIAL + i]);
-    fits = measure(problem, tiling);
-    shrink(problem, tiling, COMFORTABLE_BYTES, false, &fits);
-    shrink(problem, tiling, FORCED_BYTES, true, &fits);
-    if (!fits)
-        return false;
-    for (cut = 0; cut < CUT_COUNT; cut++) {
+        tiling->extent[i] = target->extent[PGI_SPATIAL + i];
+    shrink(problem, tiling, lay_out);
+    count_tiles(problem, tiling);
+    for (cut = 0; cut < CUT_COUNT && threads > 1; cut++) {
         int64_t *size = cut_of(tiling, cut);
 
         while (pgi_tiling_units(problem, tiling) < (int64_t)threads * UNITS_PER_THREAD &&
-               threads > 1 && *size > 1 && *size / 2 >= comfortable(problem, cut)) {
+               worth_halving(problem, tiling, cut)) {
             *size = pgi_ceil_div(*size, 2);
-            fits = measure(problem, tiling);
+            count_tiles(problem, tiling);
         }
     }
-    return fits;
+    return footprint(problem, tiling, lay_out) >= 0;
 }

@@ -1,45 +1,45 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How the separable strategy cuts dx into tiles, and where a tile's intermediate rows lie in the
- * workspace. A tile is a box of dx; it is computed from the windows that reach it and nothing
- * else, so tiles are independent and their borders change no bit.
+ * How the target is cut into tiles. A tile is a box of the target for a block of channels; it is
+ * computed from what reaches it and nothing else, so tiles are independent and their borders
+ * change no bit.
  */
 #ifndef PGI_PLAN_TILING_H
 #define PGI_PLAN_TILING_H
 
-#include "core/problem.h"
+#include "plan/sweep.h"
 
 typedef struct pgi_tiling {
-    int64_t lanes;     /* channels that are computed together, neighbours in a row; 1 in NCX */
-    int64_t extent[3]; /* positions of a tile per axis; the last one may be smaller */
-
-    int64_t tiles[3], blocks; /* how many tiles per axis, and blocks of lanes */
-
-    /* At most, for a tile of that extent: */
-    int64_t windows[3]; /* windows that exist and reach it */
-    int64_t reach[3];   /* the same with the windows outside the output that a filled axis counts */
-    int levels[3];      /* doublings needed: floor(log2(longest run)) */
-
-    /* Offsets in bytes into a task's workspace. */
-    size_t terms;    /* windows[0] planes of windows[1] rows of windows[2] * lanes reals */
-    size_t planes;   /* doubled planes of axis 0: levels[0] * reach[0] */
-    size_t plane;    /* the sum over axis 0, one plane */
-    size_t rows;     /* doubled rows of axis 1: levels[1] * reach[1] */
-    size_t columns;  /* levels[2] + 1 rows of reach[2] * lanes: a row and its doublings */
-    size_t phase;    /* one phase of a row of dx */
-    size_t sums;     /* one row of dx before it is stored */
-    size_t divisors; /* one row of divisors, windows[2] reals */
-    size_t pointers; /* to the planes and rows above */
-    size_t runs;     /* of the tile's positions on the last axis */
-    size_t counts;   /* of the tile's windows on the last axis */
-    size_t bytes;    /* all of it */
+    int64_t lanes;            /* channels of a block, neighbours in a row; 1 in NCX */
+    int64_t extent[3];        /* places of a tile per axis; the last one may be smaller */
+    int64_t tiles[3], blocks; /* how many of them */
 } pgi_tiling;
 
-/* Cuts such that a tile's workspace stays in cache where that costs little, and there is work for
- * `threads`. False if a size does not fit in 64 bits. */
-bool pgi_tiling_choose(const pgi_problem *problem, int32_t threads, pgi_tiling *tiling);
+/* One piece of work: a tile for one batch index and one block of channels. */
+typedef struct pgi_unit {
+    int64_t tile;             /* which; units of one tile follow each other */
+    int64_t begin[3], end[3]; /* of the tile, in the whole tensor */
+    int64_t batch, channel;   /* in the target view */
+    int64_t lanes;
+} pgi_unit;
 
-/* Number of units: tiles * batch * blocks. */
+/* Parts of a task's workspace that a strategy has beside its sweep. */
+#define PGI_ROOMS 3
+
+/* Lays out the workspace for tiles of this size: returns its bytes, a multiple of PGI_ALIGNMENT, or
+ * a negative number if they do not fit in 64 bits. */
+typedef int64_t pgi_layout_fn(const pgi_problem *problem, const pgi_tiling *tiling,
+                              pgi_sweep_layout *sweep, size_t room[PGI_ROOMS]);
+
+/* Cuts such that the workspace stays in cache where that costs little, and there is work for
+ * `threads`; the target is not empty. False if no cut fits in 64 bits. */
+bool pgi_tiling_choose(const pgi_problem *problem, int32_t threads, pgi_layout_fn *lay_out,
+                       pgi_tiling *tiling);
+
 int64_t pgi_tiling_units(const pgi_problem *problem, const pgi_tiling *tiling);
+
+/* The index-th unit, and the one after a unit (which must not be the last). */
+pgi_unit pgi_tiling_unit(const pgi_problem *problem, const pgi_tiling *tiling, int64_t index);
+void pgi_tiling_next(const pgi_problem *problem, const pgi_tiling *tiling, pgi_unit *unit);
 
 #endif

@@ -9,7 +9,7 @@ for words in -h help 'help help'; do
     poolgrad $words >short
     same short long
 done
-for verb in info grad explain check bench picture demo; do
+for verb in info grad pool explain check bench picture demo; do
     poolgrad help "$verb" >one
     poolgrad "$verb" --help >two
     poolgrad "$verb" something -h >three

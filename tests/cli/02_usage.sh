@@ -40,6 +40,26 @@ run grad avg2d:f32:nchw:1x1x3x3:k2 dy.npy -o dx.npy --dtype f32
 run grad avg2d:f32:nchw:1x1x3x3:k2 dy.npy -o dx.npy --dtype bf16
 run grad avg2d:f32:nchw:1x1x3x3:k2:beta=1 dy.npy -o dx.npy
 run grad avg2d:f32:nchw:1x1x3x3:k2 dy.npy -o dx.npy --dx old.npy
+run grad max2d:f32:nchw:1x1x3x3:k2 dy.npy -o dx.npy
+run grad max2d:f32:nchw:1x1x3x3:k2 dy.npy -o dx.npy --indices i.npy --x x.npy
+run grad max2d:f32:nchw:1x1x3x3:k2:from=x dy.npy -o dx.npy --indices i.npy
+run grad max2d:f32:nchw:1x1x3x3:k2:from=indices dy.npy -o dx.npy --x x.npy
+run grad max2d:f32:nchw:1x1x3x3:k2:ilayout=strided:istride=4,4,2,1 dy.npy -o dx.npy --indices i.npy
+run grad avg2d:f32:nchw:1x1x3x3:k2 dy.npy -o dx.npy --indices i.npy
+run grad avgpool2d:f32:nchw:1x1x3x3:k2 dy.npy -o dx.npy --x x.npy
+run grad avg2d:f32:nchw:1x1x3x3:k2 dy.npy -o dx.npy --indices-out i.npy
+run pool
+run pool max2d:f32:nchw:1x1x3x3:k2 x.npy
+run pool min2d:f32:nchw:1x1x3x3:k2 x.npy -o y.npy
+run pool avg2d:f32:nchw:1x1x3x3:k2:q1 x.npy -o y.npy
+run pool avg2d:f32:nchw:1x1x3x3:k2 x.npy -o y.npy --indices-out i.npy
+run pool max2d:f32:nchw:1x1x3x3:k2 x.npy -o y.npy --indices-out y.npy
+run pool max2d:f32:nchw:1x1x3x3:k2 x.npy -o y.npy --indices i.npy
+run pool max2d:f32:nchw:1x1x3x3:k2:beta=1 x.npy -o y.npy
+run pool max2d:f32:nchw:1x1x3x3:k2 x.npy -o y.npy --y old.npy
+run picture max2d:f32:nchw:1x1x3x3:k2 -o x.svg
+run check --random 3 --ops avg,median
+run check avg1d:f32:ncw:1x1x3:k2 --ops avg
 run demo here
 export POOLGRAD_CPU=8086
 run info 2>&1 | sed 's/knows .*;/knows ...;/'

@@ -24,5 +24,6 @@ look avg3d:f32:ncdhw:1x1x3x4x5:k2
 look avg2d:f32:nchw:1x1x100x3:k2:s50x1:p9x0
 look avg2d:f32:nchw:1x1x5x7:adaptive:o2x3
 look avg2d:f32:nchw:1x1x2x2:k3:s1
+look avgpool1d:f32:ncw:1x1x4:k3:s2:p1
 run picture avg1d:f32:ncw:1x1x4:k3 -o 'a & b <c>.svg'
 ls

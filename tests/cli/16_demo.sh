@@ -2,7 +2,7 @@
 # The demonstration; its numbers vary.
 . "$CASES/helpers.sh"
 run demo --quiet -o out/ |
-    sed -e 's/^\(avg[^ ]*\) .*/\1 NUMBERS/' -e 's/  */ /g' -e 's/[0-9.]* GB/N GB/' -e 's/ *$//' \
+    sed -e 's/^\(\(avg\|max\)[^ ]*\) .*/\1 NUMBERS/' -e 's/  */ /g' -e 's/[0-9.]* GB/N GB/' -e 's/ *$//' \
         -e 's/up to .* strategies, .* sets/up to N strategies, N sets/' -e 's/all [0-9]* /all N /' \
         -e 's/with [0-9]* threads*$/with N threads/'
 head -c 4 out/poolgrad-demo.svg

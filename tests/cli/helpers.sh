@@ -51,7 +51,75 @@ show() {
     od -An -v -t"$2" -j"$size" "$1" | tr -s ' ' | sed 's/^ //'
 }
 
+# words SIZE ORDER VALUE...: integers of SIZE bytes in printf's notation, low byte first for "<".
+words() {
+    word_size=$1 word_order=$2
+    shift 2
+    for word_value in "$@"; do
+        word_text=
+        word_byte=0
+        while [ $word_byte -lt "$word_size" ]; do
+            word_octal=$(printf '\\%03o' $(((word_value >> (8 * word_byte)) & 255)))
+            if [ "$word_order" = '<' ]; then
+                word_text=$word_text$word_octal
+            else
+                word_text=$word_octal$word_text
+            fi
+            word_byte=$((word_byte + 1))
+        done
+        printf '%s' "$word_text"
+    done
+}
+
+# floats ORDER VALUE...: f32 numbers, of those listed here, in printf's notation.
+floats() {
+    float_order=$1
+    shift
+    for float_value in "$@"; do
+        case $float_value in
+        0) float_bits=0x00000000 ;; -0) float_bits=0x80000000 ;;
+        1) float_bits=0x3f800000 ;; -1) float_bits=0xbf800000 ;;
+        2) float_bits=0x40000000 ;; 3) float_bits=0x40400000 ;;
+        4) float_bits=0x40800000 ;; 5) float_bits=0x40a00000 ;;
+        6) float_bits=0x40c00000 ;; 7) float_bits=0x40e00000 ;;
+        8) float_bits=0x41000000 ;; 9) float_bits=0x41100000 ;;
+        nan) float_bits=0x7fc00000 ;; -inf) float_bits=0xff800000 ;;
+        *) echo "floats: $float_value" >&2 && return 1 ;;
+        esac
+        words 4 "$float_order" $((float_bits))
+    done
+}
+
+# array FILE DESCR SHAPE VALUE...: a C-ordered .npy file of f4, i8, i4 or u4 elements; `fortran FILE
+# ...` the same in Fortran order, the values as they lie in the file.
+array() {
+    array_order=${array_order-False}
+    array_file=$1 array_descr=$2 array_shape=$3
+    shift 3
+    array_mark=${array_descr%??}
+    case $array_descr in
+    *f4) array_data=$(floats "$array_mark" "$@") ;;
+    *) array_data=$(words "${array_descr#??}" "$array_mark" "$@") ;;
+    esac
+    npy "$array_file" 1 \
+        "{'descr': '$array_descr', 'fortran_order': $array_order, 'shape': $array_shape, }" \
+        "$array_data"
+}
+fortran() {
+    array_order=True
+    array "$@"
+    array_order=False
+}
+
 # The dy of the documented example: 1 2 3 4 in f32, shape (1, 1, 2, 2).
 DY_HEADER="{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1, 2, 2), }"
 DY_DATA='\000\000\200\077\000\000\000\100\000\000\100\100\000\000\200\100'
 EXAMPLE=avg2d:f32:nchw:1x1x3x3:k2
+
+# DirectML's documented example of max pooling: x, dy, the indices of the winners.
+MAX_EXAMPLE=max2d:f32:nchw:1x1x3x3:k2
+max_example() {
+    array x.npy '<f4' '(1, 1, 3, 3)' 1 2 3 2 4 2 5 6 7
+    array dy.npy '<f4' '(1, 1, 2, 2)' 1 2 4 5
+    array i.npy '<i8' '(1, 1, 2, 2)' 4 4 7 8
+}

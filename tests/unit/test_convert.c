@@ -439,12 +439,14 @@ static void stores_of_kernels(void **state)
             product[i] = (float)alphas[n / 2] * (product[i] + 0.0f);
         convert(type->dtype, expected, POOLGRAD_F32, product, CHUNK);
         for (size_t s = 0; (strategy = poolgrad_name(POOLGRAD_NAME_STRATEGY, s)) != NULL; s++) {
+            if (!strategy_applies(&f, strategy))
+                continue;
             for (size_t c = 0; (cpu = poolgrad_name(POOLGRAD_NAME_CPU, c)) != NULL; c++) {
                 poolgrad_options options = options_for(strategy, 1);
 
                 options.cpu = cpu;
                 run_into(&f, &options, f.dx.first);
-                assert_same_dx(&f, expected, f.dx.first, cpu);
+                assert_same_result(&f, expected, f.dx.first, cpu);
             }
         }
         fixture_free(&f);

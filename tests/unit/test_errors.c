@@ -9,6 +9,10 @@
 
 static const char *const base_text = "avg2d:f32:nchw:2x3x6x8:k3x2:s2:p1x0";
 
+#define max_text    "max2d:f32:nchw:2x3x6x8:k3x2:s2:p1x0"
+#define from_x_text "max2d:f32:nchw:2x3x6x8:k3x2:s2:p1x0:from=x"
+#define pool_text   "maxpool2d:f32:nchw:2x3x6x8:k3x2:s2:p1x0"
+
 /* --------------------------------------------------------------- descriptors */
 
 /* One wrong descriptor: the base problem, or `text`, with one field set. */
@@ -34,7 +38,8 @@ typedef struct wrong {
 
 static const wrong wrongs[] = {
     {NULL, FIELD(size, SIZE, 0), POOLGRAD_ERR_STRUCT_SIZE, "desc.size is 0"},
-    {NULL, FIELD(size, SIZE, sizeof(poolgrad_desc) - 1), POOLGRAD_ERR_STRUCT_SIZE, "desc.size"},
+    {NULL, FIELD(size, SIZE, offsetof(poolgrad_desc, winner) - 1), POOLGRAD_ERR_STRUCT_SIZE,
+     "desc.size"},
     {NULL, FIELD(size, SIZE, sizeof(poolgrad_desc) + 8), POOLGRAD_ERR_STRUCT_SIZE, "desc.size"},
     {NULL, FIELD(size, SIZE, -1), POOLGRAD_ERR_STRUCT_SIZE, "desc.size"},
 
@@ -116,6 +121,34 @@ static const wrong wrongs[] = {
      POOLGRAD_ERR_OVERFLOW, "dy"},
     {"avg1d:f32:strided/ncw:2x1x4:k1:dystride=4611686018427387904,0,1", TEXT_ONLY,
      POOLGRAD_ERR_OVERFLOW, "dy"},
+
+    {"avg1d:f32:ncw:1x1x1152921504606846976:k1:beta=1", TEXT_ONLY, POOLGRAD_ERR_OVERFLOW,
+     "the bytes of all tensors together"},
+
+    {max_text, FIELD(winner, INT32, 3), POOLGRAD_ERR_ENUM, "winner is 3"},
+    {max_text, FIELD(index_type, INT32, 0), POOLGRAD_ERR_ENUM, "index_type is 0"},
+    {max_text, FIELD(index_base, INT32, 5), POOLGRAD_ERR_ENUM, "index_base is 5"},
+    {max_text, FIELD(index_order, INT32, 3), POOLGRAD_ERR_ENUM, "index_order is 3"},
+    {max_text, FIELD(indices.layout, INT32, 9), POOLGRAD_ERR_ENUM, "indices.layout is 9"},
+    {from_x_text, FIELD(nan, INT32, 3), POOLGRAD_ERR_ENUM, "nan is 3"},
+    {from_x_text, FIELD(x.layout, INT32, 0), POOLGRAD_ERR_ENUM, "x.layout is 0"},
+    {from_x_text, FIELD(x.extent[2], INT64, 5), POOLGRAD_ERR_BOX, "x holds [0, 5) of axis 2"},
+    {from_x_text, FIELD(x.extent[1], INT64, 2), POOLGRAD_ERR_SHAPE, "x holds [0, 2) of axis 1"},
+    {pool_text, FIELD(y.layout, INT32, 0), POOLGRAD_ERR_ENUM, "y.layout is 0"},
+    {pool_text, FIELD(x.layout, INT32, 0), POOLGRAD_ERR_ENUM, "x.layout is 0"},
+    {pool_text, FIELD(nan, INT32, 0), POOLGRAD_ERR_ENUM, "nan is 0"},
+    {pool_text, FIELD(x.offset[3], INT64, 1), POOLGRAD_ERR_BOX, "x holds [1, 8) of axis 3"},
+    {pool_text, FIELD(y.extent[3], INT64, 9), POOLGRAD_ERR_BOX, "y.extent[3] is 9"},
+    {"max2d:f32:nchw:1x1x3x3:k2:order=column:base=nxc", TEXT_ONLY, POOLGRAD_ERR_ATTRIBUTE,
+     "index_order is column-major"},
+    {"max1d:f32:strided/ncw:2x1073741824x2:k2:index=i32:dystride=0,0,0", TEXT_ONLY,
+     POOLGRAD_ERR_OVERFLOW, "do not fit in index_type"},
+    {"max1d:f32:strided/ncw:2x1073741824x2:k2:index=u32:dystride=0,0,0", TEXT_ONLY,
+     POOLGRAD_ERR_OVERFLOW, "do not fit in index_type"},
+    {"maxpool1d:f32:ncw:1x1x4:k2:ilayout=strided:istride=0,0,0", TEXT_ONLY, POOLGRAD_ERR_LAYOUT,
+     "indices.stride[2] is 0"},
+    {"avgpool1d:f32:ncw/strided:1x1x4:k2:ystride=0,0,0", TEXT_ONLY, POOLGRAD_ERR_LAYOUT,
+     "y.stride[2] is 0"},
 
     {"avg1d:f32:ncw/strided:2x1x4:k1:dxstride=0,0,1", TEXT_ONLY, POOLGRAD_ERR_LAYOUT,
      "dx.stride[0] is 0"},
@@ -237,6 +270,10 @@ static void wrong_options(void **state)
     options = options_for(NULL, 0);
     options.cpu = "z80";
     expect_options(&options, POOLGRAD_ERR_OPTION, "options.cpu is \"z80\"");
+    options.cpu = "";
+    expect_options(&options, POOLGRAD_ERR_OPTION, "options.cpu is \"\"");
+    options = options_for("scatter", 0);
+    expect_options(&options, POOLGRAD_ERR_UNSUPPORTED, "\"scatter\", which does not apply");
     options = options_for(NULL, 0);
     options.size = 3;
     expect_options(&options, POOLGRAD_ERR_STRUCT_SIZE, "options.size is 3");
@@ -276,10 +313,8 @@ static void scene_open(scene *s, const char *text)
 {
     fixture_parse(&s->f, text, SUP_UNIFORM, 5);
     assert_int_equal(poolgrad_plan_create(&s->plan, &s->f.desc, NULL, NULL), POOLGRAD_OK);
-    poolgrad_buffers_init(&s->buffers);
-    s->buffers.dy = s->f.dy.first;
-    s->buffers.dx = s->f.dx.first;
-    s->before = copy_of_dx(&s->f);
+    s->buffers = fixture_buffers(&s->f, NULL);
+    s->before = copy_of_result(&s->f);
 }
 
 static void scene_expect(const scene *s, poolgrad_status status, const char *message)
@@ -287,7 +322,8 @@ static void scene_expect(const scene *s, poolgrad_status status, const char *mes
     poolgrad_error error;
 
     assert_error(&error, poolgrad_execute(s->plan, &s->buffers, &error), status, message);
-    assert_memory_equal(s->f.dx.allocation, s->before.allocation, s->before.bytes);
+    assert_memory_equal(sup_is_forward(&s->f.desc) ? s->f.y.allocation : s->f.dx.allocation,
+                        s->before.allocation, s->before.bytes);
 }
 
 static void scene_close(scene *s)
@@ -333,13 +369,50 @@ static void wrong_buffers(void **state)
     scene_expect(&s, POOLGRAD_ERR_WORKSPACE, "the plan needs ");
     s.buffers.workspace = s.f.dx.first;
     s.buffers.workspace_size = needed;
-    scene_expect(&s, POOLGRAD_ERR_OVERLAP, "the workspace overlaps dx");
+    scene_expect(&s, POOLGRAD_ERR_OVERLAP, "the workspace and dx overlap");
     s.buffers.workspace = memory;
     s.buffers.dy = memory;
-    scene_expect(&s, POOLGRAD_ERR_OVERLAP, "the workspace overlaps dy");
+    scene_expect(&s, POOLGRAD_ERR_OVERLAP, "the workspace and dy overlap");
     s.buffers.dy = s.f.dy.first;
     assert_int_equal(poolgrad_execute(s.plan, &s.buffers, NULL), POOLGRAD_OK);
     free(memory);
+    scene_close(&s);
+}
+
+/* The memory that the other ops use. */
+static void wrong_buffers_of_max_and_pool(void **state)
+{
+    int64_t indices[64];
+    scene s;
+
+    (void)state;
+    scene_open(&s, max_text);
+    s.buffers.indices = NULL;
+    scene_expect(&s, POOLGRAD_ERR_NULL, "buffers.indices is NULL");
+    s.buffers.indices = (const char *)s.f.indices.first + 4;
+    scene_expect(&s, POOLGRAD_ERR_MISALIGNED, "buffers.indices is ");
+    s.buffers.indices = s.f.dx.first;
+    scene_expect(&s, POOLGRAD_ERR_OVERLAP, "indices and dx overlap");
+    scene_close(&s);
+    scene_open(&s, from_x_text);
+    s.buffers.x = NULL;
+    scene_expect(&s, POOLGRAD_ERR_NULL, "buffers.x is NULL");
+    s.buffers.x = s.f.dx.first;
+    scene_expect(&s, POOLGRAD_ERR_OVERLAP, "x and dx overlap");
+    s.buffers.x = s.f.x.first;
+    assert_int_equal(poolgrad_execute(s.plan, &s.buffers, NULL), POOLGRAD_OK);
+    scene_close(&s);
+    scene_open(&s, pool_text);
+    s.buffers.y = NULL;
+    scene_expect(&s, POOLGRAD_ERR_NULL, "buffers.y is NULL");
+    s.buffers.y = s.f.y.first;
+    s.buffers.x = s.f.y.first;
+    scene_expect(&s, POOLGRAD_ERR_OVERLAP, "y and x overlap");
+    s.buffers.x = s.f.x.first;
+    s.buffers.indices_out = s.f.y.first;
+    scene_expect(&s, POOLGRAD_ERR_OVERLAP, "indices_out and y overlap");
+    s.buffers.indices_out = (char *)indices + 1;
+    scene_expect(&s, POOLGRAD_ERR_MISALIGNED, "buffers.indices_out is ");
     scene_close(&s);
 }
 
@@ -390,7 +463,8 @@ static void empty(void **state)
 
 static void status_texts(void **state)
 {
-    static const int known[] = {0, 10, 11, 12, 13, 14, 20, 21, 22, 23, 24, 25, 30, 31, 32, 40, 41};
+    static const int known[] = {0,  10, 11, 12, 13, 14, 20, 21, 22,
+                                23, 24, 25, 30, 31, 32, 33, 40, 41};
     size_t i, k;
 
     (void)state;
@@ -414,9 +488,13 @@ static void status_texts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wrong_descriptors), cmocka_unit_test(null_arguments),
-        cmocka_unit_test(wrong_options),     cmocka_unit_test(wrong_buffers),
-        cmocka_unit_test(neighbours),        cmocka_unit_test(empty),
+        cmocka_unit_test(wrong_descriptors),
+        cmocka_unit_test(null_arguments),
+        cmocka_unit_test(wrong_options),
+        cmocka_unit_test(wrong_buffers),
+        cmocka_unit_test(wrong_buffers_of_max_and_pool),
+        cmocka_unit_test(neighbours),
+        cmocka_unit_test(empty),
         cmocka_unit_test(status_texts),
     };
 

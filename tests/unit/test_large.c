@@ -20,7 +20,8 @@ static void *map(size_t bytes)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-static void execute(const poolgrad_desc *desc, const void *dy, void *dx)
+/* `from` is dy, x or both, `to` is dx or y. */
+static void execute(const poolgrad_desc *desc, const void *from, void *to)
 {
     poolgrad_buffers buffers;
     poolgrad_error error;
@@ -29,8 +30,8 @@ static void execute(const poolgrad_desc *desc, const void *dy, void *dx)
     if (poolgrad_plan_create(&plan, desc, NULL, &error))
         fail_msg("%s", error.message);
     poolgrad_buffers_init(&buffers);
-    buffers.dy = dy;
-    buffers.dx = dx;
+    buffers.dy = buffers.x = from;
+    buffers.dx = buffers.y = to;
     if (poolgrad_execute(plan, &buffers, &error))
         fail_msg("%s", error.message);
     poolgrad_plan_destroy(plan);
@@ -138,50 +139,83 @@ static int64_t free_bytes(void)
     return kilobytes * 1024;
 }
 
-/* More than 2^31 elements of dx, dy one value broadcast by stride 0; equal to the same problem in
- * boxes. bf16 and small windows, so that 4.3 GB do. */
-static void more_than_2_31_elements(void **state)
+/*
+ * More than 2^31 elements of dx or y (in bf16, so that 4.3 GB do); what is read is one value,
+ * broadcast by stride 0. Equal to the same problem in boxes of rows, at the ends and in the middle.
+ */
+static void check_beyond_2_31(const char *text)
 {
-    static const char *const text = "avg2d:bf16:strided/nchw:1x3x26800x26801:k3x2:s2:p1x0:"
-                                    "div=exclude:dystride=0,0,0,0";
+    enum {
+        ROWS = 16
+    };
     const uint16_t one = 0x3f80;
     poolgrad_desc desc, box;
-    uint16_t *dx, *part;
-    int64_t row, begin;
+    poolgrad_view *written;
+    uint16_t *result, *part;
+    int64_t begin, rows, row, planes;
     size_t bytes, part_bytes;
 
-    (void)state;
+    assert_int_equal(poolgrad_desc_parse(text, &desc, NULL), POOLGRAD_OK);
+    box = desc;
+    assert_int_equal(poolgrad_desc_resolve(&box, NULL), POOLGRAD_OK);
+    planes = desc.channels;
+    rows = sup_is_forward(&desc) ? box.out[0] : box.in[0];
+    row = sup_is_forward(&desc) ? box.out[1] : box.in[1];
+    assert_true(planes * rows * row > INT64_C(1) << 31);
+    bytes = (size_t)(planes * rows * row) * sizeof *result;
+    part_bytes = (size_t)(ROWS * row) * sizeof *part;
+    result = map(bytes);
+    part = map(part_bytes);
+    assert_non_null(result);
+    assert_non_null(part);
+    execute(&desc, &one, result);
+    for (begin = 0; begin <= rows - ROWS; begin += (rows - ROWS) / 4) {
+        box = desc;
+        written = sup_is_forward(&desc) ? &box.y : &box.dx;
+        written->offset[1] = planes - 1;
+        written->extent[1] = 1;
+        written->offset[2] = begin;
+        written->extent[2] = ROWS;
+        execute(&box, &one, part);
+        assert_memory_equal(part, result + ((planes - 1) * rows + begin) * row, part_bytes);
+    }
+    munmap(part, part_bytes);
+    munmap(result, bytes);
+}
+
+static void need_memory(void)
+{
     if (free_bytes() < INT64_C(6) << 30 || scaled(100) < 100) {
         print_message("SKIPPED: a tensor beyond 2^31 elements needs 5 GiB of free memory and an "
                       "ordinary build\n");
         skip();
     }
-    assert_int_equal(poolgrad_desc_parse(text, &desc, NULL), POOLGRAD_OK);
-    assert_true(3 * INT64_C(26800) * 26801 > INT64_C(1) << 31);
-    bytes = 3u * (size_t)26800 * 26801 * sizeof *dx;
-    dx = map(bytes);
-    assert_non_null(dx);
-    execute(&desc, &one, dx);
-    /* boxes of rows: at the ends, and around element 2^31 */
-    row = 26801;
-    part_bytes = 16 * (size_t)row * sizeof *part;
-    part = map(part_bytes);
-    assert_non_null(part);
-    for (begin = 0; begin <= 26784; begin += 26784 / 4) {
-        box = desc;
-        box.dx.offset[1] = 2;
-        box.dx.extent[1] = 1;
-        box.dx.offset[2] = begin;
-        box.dx.extent[2] = 16;
-        execute(&box, &one, part);
-        assert_memory_equal(part, dx + (2 * INT64_C(26800) + begin) * row, part_bytes);
-    }
-    munmap(part, part_bytes);
-    munmap(dx, bytes);
 }
 
-int main(void)
+static void more_than_2_31_elements(void **state)
 {
+    (void)state;
+    need_memory();
+    check_beyond_2_31("avg2d:bf16:strided/nchw:1x3x26800x26801:k3x2:s2:p1x0:div=exclude:"
+                      "dystride=0,0,0,0");
+}
+
+static void more_than_2_31_elements_of_the_others(void **state)
+{
+    (void)state;
+    need_memory();
+    check_beyond_2_31("avgpool2d:bf16:strided/nchw:1x3x26800x26801:k3x2:p1x1:div=exclude:"
+                      "xstride=0,0,0,0");
+    check_beyond_2_31("max2d:bf16:strided/nchw:1x3x26800x26801:k3x2:s2:p1x0:from=x:"
+                      "dystride=0,0,0,0:xlayout=strided:xstride=0,0,0,0");
+    check_beyond_2_31("maxpool2d:bf16:strided/nchw:1x3x26800x26801:k3x2:p1x1:xstride=0,0,0,0");
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest big_tests[] = {
+        cmocka_unit_test(more_than_2_31_elements_of_the_others),
+    };
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(strides_above_2_32),
         cmocka_unit_test(far_boxes),
@@ -189,5 +223,7 @@ int main(void)
         cmocka_unit_test(more_than_2_31_elements),
     };
 
+    if (is_big(argc, argv))
+        return cmocka_run_group_tests(big_tests, NULL, NULL);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,95 +3,62 @@
  * Nothing outside the buffers is touched, and no allocation is lost: buffers that begin and that
  * end at pages without access, allocation failure at every site, executions that allocate nothing.
  */
-#define _GNU_SOURCE /* MAP_ANONYMOUS */
-#include "harness.h"
+#include "guard.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 /* --------------------------------------------------------------- guard pages */
-
-typedef struct guarded {
-    char *pages;
-    size_t length;
-    char *memory; /* `bytes` of it, flush with one of the guards */
-} guarded;
-
-static guarded guard(size_t bytes, int at_end)
-{
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    const size_t inside = (bytes + page - 1) / page * page;
-    guarded g;
-
-    g.length = inside + 2 * page;
-    g.pages = mmap(NULL, g.length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    assert_true(g.pages != MAP_FAILED);
-    assert_int_equal(mprotect(g.pages, page, PROT_NONE), 0);
-    assert_int_equal(mprotect(g.pages + page + inside, page, PROT_NONE), 0);
-    g.memory = g.pages + page + (at_end ? inside - bytes : 0);
-    return g;
-}
-
-static void unguard(guarded *g)
-{
-    assert_int_equal(munmap(g->pages, g->length), 0);
-}
-
-/* Where element 0 of a view lies in memory that starts at its lowest element. */
-static size_t first_of(const sup_memory *memory)
-{
-    return (size_t)((const char *)memory->first - (const char *)memory->allocation);
-}
 
 static void run_guarded(const fixture *f, const char *cpu, int at_end)
 {
     poolgrad_options options = options_for(NULL, 2);
-    poolgrad_buffers buffers;
+    sup_memory expected = copy_of_result(f), indices = {0};
+    guarded_fixture g;
+    guarded workspace, indices_out = {0};
     poolgrad_error error;
     poolgrad_plan *plan;
-    guarded dy, dx, workspace;
-    sup_memory expected = copy_of_dx(f);
 
     run_into(f, &options, expected.first);
     options.cpu = cpu;
     assert_int_equal(poolgrad_plan_create(&plan, &f->desc, &options, &error), POOLGRAD_OK);
-    dy = guard(f->dy.bytes, at_end);
-    dx = guard(f->dx.bytes, at_end);
+    guard_fixture(&g, f, at_end);
     workspace = guard(poolgrad_plan_workspace(plan) + 1, at_end);
-    memcpy(dy.memory, f->dy.allocation, f->dy.bytes);
-    memcpy(dx.memory, f->dx.allocation, f->dx.bytes);
-    poolgrad_buffers_init(&buffers);
-    buffers.dy = dy.memory + first_of(&f->dy);
-    buffers.dx = dx.memory + first_of(&f->dx);
-    buffers.workspace = workspace.memory + at_end;
-    buffers.workspace_size = poolgrad_plan_workspace(plan);
-    if (poolgrad_execute(plan, &buffers, &error))
+    g.buffers.workspace = workspace.memory + at_end;
+    g.buffers.workspace_size = poolgrad_plan_workspace(plan);
+    if (f->desc.op == POOLGRAD_MAX) {
+        assert_int_equal(sup_index_alloc(&f->desc, &indices), 0);
+        indices_out = guard_copy(&indices, at_end, &g.buffers.indices_out);
+    }
+    if (poolgrad_execute(plan, &g.buffers, &error))
         fail_msg("%s: %s", f->text, error.message);
-    assert_same_dx(f, expected.first, buffers.dx, "guarded");
+    assert_same_result(f, expected.first, sup_is_forward(&f->desc) ? g.buffers.y : g.buffers.dx,
+                       "guarded");
     poolgrad_plan_destroy(plan);
-    unguard(&dy);
-    unguard(&dx);
+    unguard_fixture(&g);
     unguard(&workspace);
+    unguard(&indices_out);
+    sup_view_free(&indices);
     sup_view_free(&expected);
 }
 
 static void guard_pages(void **state)
 {
-    const int problems = scaled(1500);
+    const int problems = scaled(3000);
+    sup_limits limits = sup_limits_default();
     const char *cpu;
     sup_rng rng;
     size_t c;
     int i;
 
     (void)state;
+    limits.ops = SUP_ALL_OPS;
     sup_rng_seed(&rng, 99);
     for (i = 0; i < problems; i++) {
         poolgrad_desc desc;
         fixture f;
 
-        sup_random_problem(&rng, NULL, &desc);
+        sup_random_problem(&rng, &limits, &desc);
         fixture_make(&f, &desc, SUP_UNIFORM, (uint64_t)i);
         for (c = 0; (cpu = poolgrad_name(POOLGRAD_NAME_CPU, c)) != NULL; c++) {
             run_guarded(&f, cpu, 0);
@@ -142,52 +109,60 @@ static poolgrad_options counted_options(allocator *a, const char *strategy)
 static poolgrad_status attempt(const fixture *f, const poolgrad_options *options,
                                poolgrad_error *error)
 {
-    poolgrad_buffers buffers;
+    const poolgrad_buffers buffers = fixture_buffers(f, NULL);
     poolgrad_status status;
     poolgrad_plan *plan;
 
     status = poolgrad_plan_create(&plan, &f->desc, options, error);
     if (status)
         return status;
-    poolgrad_buffers_init(&buffers);
-    buffers.dy = f->dy.first;
-    buffers.dx = f->dx.first;
     status = poolgrad_execute(plan, &buffers, error);
     poolgrad_plan_destroy(plan);
     return status;
 }
 
+static void fail_every_allocation(fixture *f, const char *strategy)
+{
+    sup_memory before = copy_of_result(f);
+    poolgrad_options options;
+    poolgrad_error error;
+    allocator a;
+    int sites, i;
+
+    options = counted_options(&a, strategy);
+    assert_int_equal(attempt(f, &options, &error), POOLGRAD_OK);
+    assert_int_equal(a.live, 0);
+    sites = a.calls;
+    assert_true(sites >= 2);
+    memcpy(fixture_result(f)->allocation, before.allocation, before.bytes);
+    for (i = 1; i <= sites; i++) {
+        options = counted_options(&a, strategy);
+        a.fail_at = i;
+        assert_int_equal(attempt(f, &options, &error), POOLGRAD_ERR_MEMORY);
+        assert_non_null(strstr(error.message, "the allocator gave no "));
+        assert_int_equal(a.live, 0);
+        assert_memory_equal(fixture_result(f)->allocation, before.allocation, before.bytes);
+    }
+    sup_view_free(&before);
+}
+
 static void allocation_failure(void **state)
 {
+    static const char *const texts[] = {
+        "avg2d:f32:nchw:2x3x40x50:k3:p1", "avgpool2d:f32:nchw:2x3x40x50:k3:p1",
+        "max2d:f32:nchw:2x3x40x50:k3:p1", "max2d:f32:nchw:2x3x40x50:k3:p1:from=x",
+        "maxpool2d:f32:nchw:2x3x40x50:k3:p1"};
     const char *strategy;
-    size_t s;
+    size_t s, t;
 
     (void)state;
-    for (s = 0; (strategy = poolgrad_name(POOLGRAD_NAME_STRATEGY, s)) != NULL; s++) {
-        poolgrad_options options;
-        poolgrad_error error;
-        sup_memory before;
-        allocator a;
+    for (t = 0; t < sizeof texts / sizeof texts[0]; t++) {
         fixture f;
-        int sites, i;
 
-        fixture_parse(&f, "avg2d:f32:nchw:2x3x40x50:k3:p1", SUP_UNIFORM, 1);
-        before = copy_of_dx(&f);
-        options = counted_options(&a, strategy);
-        assert_int_equal(attempt(&f, &options, &error), POOLGRAD_OK);
-        assert_int_equal(a.live, 0);
-        sites = a.calls;
-        assert_true(sites >= 2);
-        memcpy(f.dx.allocation, before.allocation, before.bytes);
-        for (i = 1; i <= sites; i++) {
-            options = counted_options(&a, strategy);
-            a.fail_at = i;
-            assert_int_equal(attempt(&f, &options, &error), POOLGRAD_ERR_MEMORY);
-            assert_non_null(strstr(error.message, "the allocator gave no "));
-            assert_int_equal(a.live, 0);
-            assert_memory_equal(f.dx.allocation, before.allocation, before.bytes);
-        }
-        sup_view_free(&before);
+        fixture_parse(&f, texts[t], SUP_UNIFORM, 1);
+        for (s = 0; (strategy = poolgrad_name(POOLGRAD_NAME_STRATEGY, s)) != NULL; s++)
+            if (strategy_applies(&f, strategy))
+                fail_every_allocation(&f, strategy);
         fixture_free(&f);
     }
 }
@@ -196,11 +171,10 @@ static void allocation_failure(void **state)
 static void failed_plans_release(void **state)
 {
     poolgrad_options options;
-    const char *strategy;
     poolgrad_plan *plan;
     poolgrad_desc desc;
     allocator a;
-    size_t s;
+    int s;
 
     (void)state;
     poolgrad_desc_parse("avg2d:f32:nchw:2x3x8x8:k3", &desc, NULL);
@@ -215,8 +189,8 @@ static void failed_plans_release(void **state)
     poolgrad_desc_parse("avg1d:f64:strided/ncw:1x1x1:k576460752303423488:p576460752303423487:"
                         "dystride=0,0,0:div=1",
                         &desc, NULL);
-    for (s = 0; (strategy = poolgrad_name(POOLGRAD_NAME_STRATEGY, s)) != NULL; s++) {
-        options = counted_options(&a, strategy);
+    for (s = 0; s < 2; s++) {
+        options = counted_options(&a, s ? "separable" : "reference");
         assert_int_equal(poolgrad_plan_create(&plan, &desc, &options, NULL), POOLGRAD_ERR_OVERFLOW);
         assert_true(a.calls > 0 && a.live == 0);
     }
@@ -237,7 +211,7 @@ static void workspace(void **state)
     (void)state;
     fixture_parse(&f, "avg3d:f32:ndhwc:1x7x20x20x20:k5:p2", SUP_UNIFORM, 1);
     options = options_for("reference", 1);
-    expected = copy_of_dx(&f);
+    expected = copy_of_result(&f);
     run_into(&f, &options, expected.first);
     options = counted_options(&a, NULL);
     assert_int_equal(poolgrad_plan_create(&plan, &f.desc, &options, NULL), POOLGRAD_OK);
@@ -254,7 +228,7 @@ static void workspace(void **state)
         memset(memory, (int)(0xff - shift), bytes + 64);
         buffers.workspace = memory + shift;
         assert_int_equal(poolgrad_execute(plan, &buffers, NULL), POOLGRAD_OK);
-        assert_same_dx(&f, expected.first, f.dx.first, "with a workspace");
+        assert_same_result(&f, expected.first, f.dx.first, "with a workspace");
     }
     assert_int_equal(a.calls, 0);
     poolgrad_plan_destroy(plan);

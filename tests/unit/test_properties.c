@@ -51,13 +51,15 @@ static double *gradient(const fixture *f, const double *dy, int times)
 {
     const uint64_t turn = sup_rng_next(&rng);
     poolgrad_options options =
-        options_for(poolgrad_name(POOLGRAD_NAME_STRATEGY, turn & 3), 1 + (int)(turn >> 2 & 3));
-    sup_memory dx = copy_of_dx(f);
+        options_for(poolgrad_name(POOLGRAD_NAME_STRATEGY, turn & 7), 1 + (int)(turn >> 3 & 3));
+    sup_memory dx = copy_of_result(f);
     poolgrad_buffers buffers;
     poolgrad_plan *plan;
     double *v;
 
-    options.cpu = poolgrad_name(POOLGRAD_NAME_CPU, turn >> 4 & 3);
+    options.cpu = poolgrad_name(POOLGRAD_NAME_CPU, turn >> 5 & 3);
+    if (options.strategy && !strategy_applies(f, options.strategy))
+        options.strategy = NULL;
     assert_int_equal(poolgrad_plan_create(&plan, &f->desc, &options, NULL), POOLGRAD_OK);
     sup_view_scatter(&f->desc, &f->desc.dy, dy, f->dy.first);
     poolgrad_buffers_init(&buffers);
@@ -133,7 +135,12 @@ static int64_t product(const int64_t *extent, int count)
 static void draw(int64_t size, int exact, poolgrad_desc *desc)
 {
     static const double integers[] = {0, 0x1p24, 0x1p53, 0x1p11, 0x1p8}; /* exact, by dtype */
-    const sup_limits limits = {size, 400000, 1, 1, 1, 1};
+    const sup_limits limits = {.elements = size,
+                               .work = 400000,
+                               .only_dense = 1,
+                               .only_whole = 1,
+                               .only_gradient = 1,
+                               .only_nonempty = 1};
     double most; /* windows that reach a position */
 
     do {

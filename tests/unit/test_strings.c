@@ -92,6 +92,31 @@ static void assert_same_view(const poolgrad_view *a, const poolgrad_view *b, int
         assert_memory_equal(a->stride, b->stride, bytes);
 }
 
+/* The fields that this max op uses. */
+static void assert_same_max(const poolgrad_desc *a, const poolgrad_desc *b)
+{
+    const int gradient = b->op == POOLGRAD_MAX_GRAD;
+    const int from_x = gradient && b->winner == POOLGRAD_FROM_X;
+
+    if (gradient)
+        assert_int_equal(a->winner, b->winner);
+    if (!gradient || from_x)
+        assert_int_equal(a->nan, b->nan);
+    if (from_x) {
+        assert_same_view(&a->x, &b->x, b->rank + 2);
+        return;
+    }
+    assert_int_equal(a->index_type, b->index_type);
+    assert_int_equal(a->index_base, b->index_base);
+    assert_int_equal(a->index_order, b->index_order);
+    assert_int_equal(a->indices.layout, b->indices.layout);
+    if (b->indices.layout == POOLGRAD_STRIDED)
+        assert_memory_equal(a->indices.stride, b->indices.stride,
+                            (size_t)(b->rank + 2) * sizeof b->indices.stride[0]);
+    if (gradient)
+        assert_int_equal(a->no_winner, b->no_winner);
+}
+
 static void assert_round_trip(const poolgrad_desc *desc)
 {
     const size_t bytes = (size_t)desc->rank * sizeof desc->in[0];
@@ -120,8 +145,15 @@ static void assert_round_trip(const poolgrad_desc *desc)
     assert_memory_equal(again.dilation, desc->dilation, bytes);
     assert_memory_equal(again.pad_lo, desc->pad_lo, bytes);
     assert_memory_equal(again.pad_hi, desc->pad_hi, bytes);
-    assert_same_view(&again.dy, &desc->dy, desc->rank + 2);
-    assert_same_view(&again.dx, &desc->dx, desc->rank + 2);
+    if (sup_is_forward(desc)) {
+        assert_same_view(&again.x, &desc->x, desc->rank + 2);
+        assert_same_view(&again.y, &desc->y, desc->rank + 2);
+    } else {
+        assert_same_view(&again.dy, &desc->dy, desc->rank + 2);
+        assert_same_view(&again.dx, &desc->dx, desc->rank + 2);
+    }
+    if (sup_is_max(desc))
+        assert_same_max(&again, desc);
 }
 
 static int64_t any_int(sup_rng *rng)
@@ -159,11 +191,18 @@ static void round_trip(void **state)
         poolgrad_desc desc;
         int64_t *per_axis[] = {desc.in,       desc.out,    desc.kernel, desc.stride,
                                desc.dilation, desc.pad_lo, desc.pad_hi};
-        poolgrad_view *views[] = {&desc.dy, &desc.dx};
+        poolgrad_view *views[] = {&desc.dy, &desc.dx, &desc.x, &desc.y, &desc.indices};
         size_t field;
 
         poolgrad_desc_init(&desc);
+        desc.op = (poolgrad_op)sup_rng_range(&rng, 1, 4);
         desc.dtype = (poolgrad_dtype)sup_rng_range(&rng, 1, 4);
+        desc.winner = (poolgrad_winner)sup_rng_range(&rng, 1, 2);
+        desc.nan = (poolgrad_nan)sup_rng_range(&rng, 1, 2);
+        desc.index_type = (poolgrad_index_type)sup_rng_range(&rng, 1, 3);
+        desc.index_base = (poolgrad_index_base)sup_rng_range(&rng, 1, 4);
+        desc.index_order = (poolgrad_index_order)sup_rng_range(&rng, 1, 2);
+        desc.no_winner = (int32_t)sup_rng_range(&rng, 0, 1);
         desc.rank = (int32_t)sup_rng_range(&rng, 1, 3);
         desc.rounding = (poolgrad_rounding)sup_rng_range(&rng, 1, 3);
         desc.divisor = (poolgrad_divisor)sup_rng_range(&rng, 1, 4);
@@ -175,7 +214,7 @@ static void round_trip(void **state)
         for (field = 0; field < sizeof per_axis / sizeof per_axis[0]; field++)
             for (k = 0; k < 3; k++)
                 per_axis[field][k] = any_int(&rng);
-        for (field = 0; field < 2; field++) {
+        for (field = 0; field < 5; field++) {
             views[field]->layout = (poolgrad_layout)sup_rng_range(&rng, 1, 3);
             for (k = 0; k < 5; k++) {
                 views[field]->offset[k] = any_int(&rng);
@@ -190,15 +229,17 @@ static void round_trip(void **state)
 static void round_trip_valid(void **state)
 {
     const int count = scaled(20000);
+    sup_limits limits = sup_limits_default();
     sup_rng rng;
     int i;
 
     (void)state;
     sup_rng_seed(&rng, 12);
+    limits.ops = SUP_ALL_OPS;
     for (i = 0; i < count; i++) {
         poolgrad_desc desc;
 
-        sup_random_problem(&rng, NULL, &desc);
+        sup_random_problem(&rng, &limits, &desc);
         assert_round_trip(&desc);
     }
 }
@@ -206,14 +247,14 @@ static void round_trip_valid(void **state)
 static void wrong_strings(void **state)
 {
     static const char *const cases[][2] = {
-        {"", "character 1: expected avg1d, avg2d or avg3d"},
-        {"max2d:f32:nchw:1x1x3x3:k2", "expected avg1d"},
+        {"", "character 1: expected avg, max, avgpool or maxpool"},
+        {"sum2d:f32:nchw:1x1x3x3:k2", "expected avg, max"},
         {"avg4d:f32:nchw:1x1x3x3:k2", "character 4: expected 1d, 2d or 3d"},
         {"avg2d", "\":\" and a type"},
         {"avg2d:f8:nchw:1x1x3x3:k2", "expected f32, f64, f16 or bf16, found \"f8:"},
         {"avg2d:f32", "\":\" and a layout"},
         {"avg2d:f32:ncw:1x1x3x3:k2", "a layout of this rank"},
-        {"avg2d:f32:nchw/ndhwc:1x1x3x3:k2", "a layout of this rank for dx"},
+        {"avg2d:f32:nchw/ndhwc:1x1x3x3:k2", "a layout of this rank for what is written"},
         {"avg2d:f32:nchw", "\":\" and a shape"},
         {"avg2d:f32:nchw:1", "the channels"},
         {"avg2d:f32:nchw:1x1x3:k2", "an extent for every spatial axis"},
@@ -232,13 +273,23 @@ static void wrong_strings(void **state)
         {"avg2d:f32:nchw:1x1x3x3:k2:alpha=", "a decimal"},
         {"avg2d:f32:nchw:1x1x3x3:k2:alpha=nan", "a decimal"},
         {"avg2d:f32:nchw:1x1x3x3:k2:alpha=1e400", "a decimal"},
-        {"avg2d:f32:nchw:1x1x3x3:k2:alpha=1.2345678901234567", "at most 15 digits"},
+        {"avg2d:f32:nchw:1x1x3x3:k2:alpha=1.2345678901234567", "at most 15 digits and exponent 22"},
         {"avg2d:f32:nchw:1x1x3x3:k2:alpha=0x1p99999", "hexadecimal"},
         {"avg2d:f32:nchw:1x1x3x3:k2:alpha=0x1p-1080", "hexadecimal"},
         {"avg2d:f32:nchw:1x1x3x3:k2:dxbox=1+2", "offset+extent for every tensor axis"},
         {"avg2d:f32:nchw:1x1x3x3:k2:dxbox=1,2", "\"+\" and an extent"},
         {"avg2d:f32:nchw:1x1x3x3:k2:dystride=1,1,1,1", "strides only with the layout"},
-        {"avg2d:f32:strided:1x1x3x3:k2", "dystride= and dxstride="},
+        {"avg2d:f32:strided:1x1x3x3:k2", "dystride=, dxstride= and so on"},
+        {"max2d:f32:nchw:1x1x3x3:k2:ilayout=strided", "dystride=, dxstride= and so on"},
+        {"avg2d:f32:nchw:1x1x3x3:k2:ceil:foo", "an item such as"},
+        {"avg2d:f32:nchw:1x1x3x3:k2:from=x", "only with max pooling"},
+        {"max2d:f32:nchw:1x1x3x3:k2:from=y", "indices or x"},
+        {"max2d:f32:nchw:1x1x3x3:k2:nan=last", "first or skip"},
+        {"max2d:f32:nchw:1x1x3x3:k2:index=i8", "i64, i32 or u32"},
+        {"max2d:f32:nchw:1x1x3x3:k2:base=image", "tensor, plane, nxc or nxc_image"},
+        {"max2d:f32:nchw:1x1x3x3:k2:order=z", "row or column"},
+        {"max2d:f32:nchw:1x1x3x3:k2:xlayout=ncw", "a layout of this rank for x"},
+        {"max2d:f32:nchw:1x1x3x3:k2:ilayout=ncw", "a layout of this rank for the indices"},
         {"avg2d:f32:strided:1x1x3x3:k2:dystride=1,1,1", "a stride for every tensor axis"},
     };
     poolgrad_desc desc, before;

@@ -18,9 +18,15 @@
 #endif
 
 static const char *const texts[] = {
-    "avg2d:f32:nchw:3x5x61x67:k3:s2:p1:div=exclude", "avg2d:bf16:nhwc:2x19x50x51:k5:p2",
-    "avg3d:f64:ncdhw:1x3x20x33x35:k4x3x5:s1x2x1:p2", "avg1d:f16:ncw:7x9x1000:k25:p12:div=include",
+    "avg2d:f32:nchw:3x5x61x67:k3:s2:p1:div=exclude",
+    "avg2d:bf16:nhwc:2x19x50x51:k5:p2",
+    "avg3d:f64:ncdhw:1x3x20x33x35:k4x3x5:s1x2x1:p2",
+    "avg1d:f16:ncw:7x9x1000:k25:p12:div=include",
     "avg2d:f32:nchw:4x8x40x41:adaptive:o7x50",
+    "max2d:f32:nchw:3x5x61x67:k3:s2:p1",
+    "max2d:bf16:nhwc:2x19x50x51:k5:p2:from=x",
+    "maxpool3d:f64:ncdhw:1x3x20x33x35:k4x3x5:s1x2x1:p2:nan=skip",
+    "avgpool2d:f16:nchw:3x5x61x67:k3:s2:p1:div=exclude",
 };
 
 enum {
@@ -30,7 +36,7 @@ enum {
 static sup_memory reference_of(const fixture *f)
 {
     const poolgrad_options options = options_for("reference", 1);
-    sup_memory expected = copy_of_dx(f);
+    sup_memory expected = copy_of_result(f);
 
     run_into(f, &options, expected.first);
     return expected;
@@ -40,10 +46,10 @@ static sup_memory reference_of(const fixture *f)
 static void check(const fixture *f, const poolgrad_options *options, const sup_memory *expected,
                   const char *what)
 {
-    sup_memory actual = copy_of_dx(f);
+    sup_memory actual = copy_of_result(f);
 
     run_into(f, options, actual.first);
-    assert_same_dx(f, expected->first, actual.first, what);
+    assert_same_result(f, expected->first, actual.first, what);
     sup_view_free(&actual);
 }
 
@@ -161,13 +167,11 @@ static int execute_once(const crowd *c, const poolgrad_plan *plan)
     poolgrad_buffers buffers;
     int bad;
 
-    if (sup_view_alloc(&c->f->desc, &c->f->desc.dx, &dx))
+    if (sup_view_alloc(&c->f->desc, fixture_view(c->f), &dx))
         return 1;
-    poolgrad_buffers_init(&buffers);
-    buffers.dy = c->f->dy.first;
-    buffers.dx = dx.first;
+    buffers = fixture_buffers(c->f, dx.first);
     bad = poolgrad_execute(plan, &buffers, NULL) != POOLGRAD_OK ||
-          sup_view_difference(&c->f->desc, &c->f->desc.dx, c->expected->first, dx.first) >= 0;
+          sup_view_difference(&c->f->desc, fixture_view(c->f), c->expected->first, dx.first) >= 0;
     sup_view_free(&dx);
     return bad;
 }
@@ -192,7 +196,7 @@ static void *member(void *argument)
 }
 
 /* 16 threads make plans and execute them and one that they share. */
-static void sixteen_at_once(void **state)
+static void crowd_on(const char *text)
 {
     pthread_t threads[16];
     crowd members[16];
@@ -201,8 +205,7 @@ static void sixteen_at_once(void **state)
     fixture f;
     int i;
 
-    (void)state;
-    fixture_parse(&f, "avg2d:f32:nchw:2x4x33x35:k5:p2:div=exclude", SUP_UNIFORM, 1);
+    fixture_parse(&f, text, SUP_UNIFORM, 1);
     expected = reference_of(&f);
     assert_int_equal(poolgrad_plan_create(&shared, &f.desc, NULL, NULL), POOLGRAD_OK);
     for (i = 0; i < 16; i++) {
@@ -216,6 +219,14 @@ static void sixteen_at_once(void **state)
     poolgrad_plan_destroy(shared);
     sup_view_free(&expected);
     fixture_free(&f);
+}
+
+static void sixteen_at_once(void **state)
+{
+    (void)state;
+    crowd_on("avg2d:f32:nchw:2x4x33x35:k5:p2:div=exclude");
+    crowd_on("max2d:f32:nchw:2x4x33x35:k5:p2:from=x");
+    crowd_on("maxpool2d:f32:nchw:2x4x33x35:k5:p2");
 }
 
 /* --------------------------------------------------------------------- fork */
@@ -292,12 +303,14 @@ static void environment(void **state)
         "avg2d:f16:nchw:2x2x33x35:k3:p1:div=7:alpha=0x1p-16",
         "avg2d:bf16:nhwc:2x8x33x35:k3:p1:div=1000003:alpha=0x1p-120",
         "avg2d:f64:nchw:2x2x33x35:k3:p1:div=7:alpha=0x1p-1022",
+        "max2d:f32:nchw:2x2x33x35:k3:p1:alpha=0x1p-126",
+        "avgpool2d:f32:nhwc:2x3x33x35:k3:p1:div=7:alpha=0x1p-126",
     };
     size_t i, mode;
     int flush, threads;
 
     (void)state;
-    for (i = 0; i < 4; i++) {
+    for (i = 0; i < sizeof problems / sizeof problems[0]; i++) {
         fixture f;
         sup_memory expected;
 
@@ -307,7 +320,7 @@ static void environment(void **state)
             for (flush = 0; flush < 2; flush++) {
                 for (threads = 1; threads <= 2; threads++) {
                     const poolgrad_options options = options_for(NULL, threads);
-                    sup_memory actual = copy_of_dx(&f);
+                    sup_memory actual = copy_of_result(&f);
                     int kept;
 
                     assert_int_equal(fesetround(modes[mode]), 0);
@@ -325,7 +338,7 @@ static void environment(void **state)
 #else
                     (void)kept;
 #endif
-                    assert_same_dx(&f, expected.first, actual.first, "environment");
+                    assert_same_result(&f, expected.first, actual.first, "environment");
                     sup_view_free(&actual);
                 }
             }
@@ -387,12 +400,47 @@ static void tasks(void **state)
     poolgrad_plan_destroy(plan);
 }
 
+/* Large windows and large dilations are not cut into tiles that would each do most of the work
+ * again; they once took hours. */
+static void tiles_of_large_windows(void **state)
+{
+    static const char *const large[] = {
+        "avg1d:f32:ncw:1x1x2097152:k1048576",
+        "avg2d:f32:nchw:1x1x2048x2048:k1025:p512",
+        "avg3d:f32:ncdhw:1x1x160x192x224:k65:p32",
+        "avg1d:f32:ncw:1x1x1000000:k3:d300000",
+        "avg2d:f32:nchw:1x1x1024x1024:k3:d256:p256",
+        "avgpool2d:f32:nchw:1x1x2048x2048:k1025:p512",
+        "max2d:f32:nchw:1x1x512x512:k257:p128:from=x",
+    };
+    const poolgrad_options options = options_for(NULL, 2);
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < sizeof large / sizeof large[0]; i++) {
+        poolgrad_plan_info info = {.size = sizeof info};
+        poolgrad_desc desc;
+        poolgrad_plan *plan;
+
+        assert_int_equal(poolgrad_desc_parse(large[i], &desc, NULL), POOLGRAD_OK);
+        assert_int_equal(poolgrad_plan_create(&plan, &desc, &options, NULL), POOLGRAD_OK);
+        assert_int_equal(poolgrad_plan_describe(plan, &info, NULL), POOLGRAD_OK);
+        if (info.units > 64)
+            fail_msg("%s: %lld units; %s", large[i], (long long)info.units, info.detail);
+        poolgrad_plan_destroy(plan);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(thread_counts),   cmocka_unit_test(callers_threads),
-        cmocka_unit_test(sixteen_at_once), cmocka_unit_test(after_fork),
-        cmocka_unit_test(environment),     cmocka_unit_test(default_threads),
+        cmocka_unit_test(tiles_of_large_windows),
+        cmocka_unit_test(thread_counts),
+        cmocka_unit_test(callers_threads),
+        cmocka_unit_test(sixteen_at_once),
+        cmocka_unit_test(after_fork),
+        cmocka_unit_test(environment),
+        cmocka_unit_test(default_threads),
         cmocka_unit_test(tasks),
     };
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Kernel bodies for one element type. Parameters:
+ * Kernel bodies for one element type. Parameters, undefined again at the end:
  *     ELEMENT        f32, f64, f16, bf16; the suffix of the names
- *     STORED, REAL   type in memory, type of the arithmetic
- *     LOAD, STORE    between the two
- *     COMPUTE_TYPE   1 if the element type is also a compute type: its sums get kernels too
- * All are undefined again at the end. Signatures and meaning: plan/backend.h.
+ *     STORED         the type in memory
+ *     LOAD, STORE    between that and REAL, the compute type, which the includer has set
+ * Signatures and meaning: plan/backend.h.
  */
 
 static void PGI_NAME(terms, ELEMENT)(void *terms, const void *dy, int64_t dy_step,
@@ -59,43 +58,34 @@ static void PGI_NAME(store, ELEMENT)(void *dx, int64_t dx_step, const void *sums
     }
 }
 
-#if COMPUTE_TYPE
-
-static void PGI_NAME(add, ELEMENT)(void *sum, const void *a, const void *b, int64_t count)
+static void PGI_NAME(widen, ELEMENT)(void *reals, const void *from, int64_t from_step,
+                                     int64_t count)
 {
-    REAL *to = sum;
-    const REAL *left = a, *right = b;
+    REAL *restrict to = reals;
+    const STORED *stored = from;
     int64_t i;
 
     for (i = 0; i < count; i++)
-        to[i] = left[i] + right[i];
+        to[i] = LOAD(stored[i * from_step]);
 }
 
-static void PGI_NAME(spread, ELEMENT)(void *to, int64_t step, const void *from, int64_t lanes,
-                                      int64_t count)
+static void PGI_NAME(keys, ELEMENT)(void *pairs, const void *x, int64_t x_step, int64_t place,
+                                    int64_t place_step, bool skip_nan, int64_t count)
 {
-    REAL *restrict target = to;
-    const REAL *restrict source = from;
-    int64_t i, lane;
+    const int64_t nan = skip_nan ? PGI_NO_KEY + 1 : INT64_MAX;
+    pgi_pair *restrict to = pairs;
+    const STORED *from = x;
+    int64_t i;
 
-    if (!source) {
-        for (i = 0; i < count; i++)
-            for (lane = 0; lane < lanes; lane++)
-                target[i * step * lanes + lane] = 0;
-    } else if (lanes == 1) {
-        for (i = 0; i < count; i++)
-            target[i * step] = source[i];
-    } else {
-        for (i = 0; i < count; i++)
-            memcpy(target + i * step * lanes, source + i * lanes, (size_t)lanes * sizeof *target);
+    for (i = 0; i < count; i++) {
+        const REAL value = LOAD(from[i * x_step]);
+
+        to[i].key = value != value ? nan : PGI_NAME(ordered, REAL_NAME)(value);
+        to[i].place = place + i * place_step;
     }
 }
 
-#endif
-
 #undef ELEMENT
 #undef STORED
-#undef REAL
 #undef LOAD
 #undef STORE
-#undef COMPUTE_TYPE

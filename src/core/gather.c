@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/gather.h"
+
+#include "core/integer.h"
+
+pgi_gather pgi_gather_make(const pgi_axis *axis, bool forward)
+{
+    pgi_gather gather = {.axis = *axis, .forward = forward};
+
+    if (!forward) {
+        gather.sources = axis->out;
+        gather.q = axis->q;
+        gather.longest = axis->longest;
+        gather.filled = axis->filled;
+        gather.period = axis->stride;
+        gather.advance = 1;
+        return gather;
+    }
+    gather.sources = axis->in;
+    gather.period = 1;
+    gather.advance = axis->stride;
+    if (axis->adaptive) {
+        gather.q = 1;
+        gather.longest = axis->out ? pgi_min(axis->in, pgi_ceil_div(axis->in, axis->out) + 1) : 0;
+    } else {
+        gather.q = axis->dilation;
+        gather.longest = axis->kernel;
+        gather.filled = (axis->kernel - 1) * axis->dilation < axis->in;
+    }
+    return gather;
+}
+
+pgi_run pgi_gather_run(const pgi_gather *gather, int64_t target)
+{
+    const pgi_axis *axis = &gather->axis;
+    pgi_run run;
+
+    if (!gather->forward)
+        return pgi_axis_run(axis, target);
+    if (axis->adaptive) {
+        const pgi_range window = pgi_axis_adaptive_window(axis, target);
+
+        return (pgi_run){window.begin, window.end - window.begin};
+    }
+    run.first = target * axis->stride - axis->pad_lo;
+    run.count = axis->kernel;
+    return gather->filled ? run : pgi_run_clip(run, gather->q, axis->in);
+}
+
+/* A filled run that has a place among the sources begins no further before the first and ends no
+ * further behind the last of them than this. */
+static int64_t overhang(const pgi_gather *gather)
+{
+    return gather->filled ? (gather->longest - 1) * gather->q : 0;
+}
+
+pgi_range pgi_gather_virtual_reach(const pgi_gather *gather, int64_t begin, int64_t end)
+{
+    const pgi_axis *axis = &gather->axis;
+    const int64_t beyond = overhang(gather);
+    pgi_range range;
+
+    if (!gather->forward) {
+        range = pgi_axis_reach(axis, begin, end);
+    } else if (axis->adaptive) {
+        range.begin = pgi_axis_adaptive_window(axis, begin).begin;
+        range.end = pgi_axis_adaptive_window(axis, end - 1).end;
+    } else {
+        range.begin = begin * axis->stride - axis->pad_lo;
+        range.end =
+            (end - 1) * axis->stride - axis->pad_lo + (axis->kernel - 1) * axis->dilation + 1;
+    }
+    range.begin = pgi_min(pgi_max(range.begin, -beyond), gather->sources + beyond);
+    range.end = pgi_max(pgi_min(range.end, gather->sources + beyond), range.begin);
+    return range;
+}
+
+pgi_range pgi_gather_reach(const pgi_gather *gather, int64_t begin, int64_t end)
+{
+    pgi_range range = pgi_gather_virtual_reach(gather, begin, end);
+
+    range.begin = pgi_min(pgi_max(range.begin, 0), gather->sources);
+    range.end = pgi_max(pgi_min(range.end, gather->sources), range.begin);
+    return range;
+}
+
+int64_t pgi_gather_reach_bound(const pgi_gather *gather, int64_t extent)
+{
+    const pgi_axis *axis = &gather->axis;
+    const int64_t most = gather->sources + 2 * overhang(gather);
+    int64_t bound;
+
+    if (axis->adaptive && gather->forward)
+        bound = extent * axis->in / axis->out + 2;
+    else if (axis->adaptive)
+        bound = extent * axis->out / axis->in + 2;
+    else if (gather->forward) /* no more than the last window's end, which is addressable */
+        bound = (extent - 1) * axis->stride + (axis->kernel - 1) * axis->dilation + 1;
+    else if (pgi_add(extent - 1, (axis->kernel - 1) * axis->dilation, &bound) &&
+             bound / axis->stride < most)
+        bound = bound / axis->stride + 1;
+    else
+        bound = most;
+    return pgi_min(bound, most);
+}

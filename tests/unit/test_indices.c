@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The indices of max pooling: every kind of bad index is found wherever it stands, the lowest one
+ * is named, nothing outside the buffers is touched; and what the forward pass produces is always
+ * accepted, also for windows of NaN, of -inf, and of padding.
+ */
+#include "guard.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* An index that is wrong for the window, in as many ways as there are. */
+static const char *const kinds_of_bad[] = {
+    "negative", "past the end", "other plane", "other window", "-1", "huge", "between taps"};
+
+enum {
+    BAD_KINDS = sizeof kinds_of_bad / sizeof kinds_of_bad[0]
+};
+
+/* The bad index of a kind for window `window` (in logical order of dy), or a good one if there is
+ * none of that kind in the index type. */
+static int64_t bad_index(const fixture *f, int kind, int64_t window, int64_t good)
+{
+    const poolgrad_desc *desc = &f->desc;
+    const int64_t plane = desc->in[0] * desc->in[1];
+    const int64_t windows = desc->out[0] * desc->out[1];
+    const int64_t n = window / windows / desc->channels, c = window / windows % desc->channels;
+
+    switch (kind) {
+    case 0:
+        return -5;
+    case 1:
+        return desc->batch * desc->channels * plane;
+    case 2: /* the first place of another plane (base plane has no other) */
+        return desc->index_base == POOLGRAD_INDEX_PLANE
+                   ? plane
+                   : sup_index_encode(desc, n, (c + 1) % desc->channels, 0);
+    case 3: /* the opposite corner, which no window of this problem shares */
+        return sup_index_encode(desc, n, c, window % windows < windows / 2 ? plane - 1 : 0);
+    case 4:
+        return -1;
+    case 5:
+        return desc->index_type == POOLGRAD_I64 ? INT64_C(1) << 62 : INT32_MAX;
+    default: { /* a neighbour of the winner that a dilated window does not cover */
+        const int64_t place = sup_index_decode(desc, n, c, good);
+
+        if (desc->dilation[1] == 1)
+            return -5;
+        return sup_index_encode(desc, n, c,
+                                place % desc->in[1] + 1 < desc->in[1] ? place + 1 : place - 1);
+    }
+    }
+}
+
+static void expect_bad(const fixture *f, const poolgrad_plan *plan, int64_t element,
+                       const char *kind)
+{
+    poolgrad_error error;
+    int at_end;
+
+    for (at_end = 0; at_end < 2; at_end++) {
+        guarded_fixture g;
+
+        guard_fixture(&g, f, at_end);
+        if (poolgrad_execute(plan, &g.buffers, &error) != POOLGRAD_ERR_INDEX ||
+            error.status != POOLGRAD_ERR_INDEX || error.position != element)
+            fail_msg("%s: %s at %lld: status %d, position %lld, \"%s\"", f->text, kind,
+                     (long long)element, (int)error.status, (long long)error.position,
+                     error.message);
+        assert_non_null(strstr(error.message, "of the indices is"));
+        assert_int_equal(poolgrad_execute(plan, &g.buffers, NULL), POOLGRAD_ERR_INDEX);
+        unguard_fixture(&g);
+    }
+}
+
+/* Puts one bad index, and then a second one behind it, at every third place. */
+static void check_bad_indices(const char *text, const char *strategy)
+{
+    const poolgrad_options options = options_for(strategy, 3);
+    poolgrad_plan *plan;
+    fixture f;
+    int64_t windows, at;
+    int kind;
+
+    fixture_parse(&f, text, SUP_UNIFORM, 1);
+    assert_int_equal(poolgrad_plan_create(&plan, &f.desc, &options, NULL), POOLGRAD_OK);
+    windows = sup_view_count(&f.desc, &f.desc.dy);
+    for (kind = 0; kind < BAD_KINDS; kind++) {
+        for (at = kind % 3; at < windows; at += 3) {
+            const poolgrad_view view = sup_index_view(&f.desc);
+            const int64_t here = sup_view_offset(&f.desc, &view, at);
+            const int64_t last = sup_view_offset(&f.desc, &view, windows - 1);
+            const poolgrad_index_type type = f.desc.index_type;
+            const int64_t good = sup_index_load(type, f.indices.first, here);
+            const int64_t good_last = sup_index_load(type, f.indices.first, last);
+
+            sup_index_store(type, f.indices.first, here, bad_index(&f, kind, at, good));
+            expect_bad(&f, plan, at, kinds_of_bad[kind]);
+            sup_index_store(type, f.indices.first, last,
+                            bad_index(&f, kind, windows - 1, good_last));
+            expect_bad(&f, plan, at, "two bad ones");
+            sup_index_store(type, f.indices.first, last, good_last);
+            sup_index_store(type, f.indices.first, here, good);
+        }
+    }
+    run_into(&f, &options, f.dx.first); /* all good again */
+    poolgrad_plan_destroy(plan);
+    fixture_free(&f);
+}
+
+static void bad_indices(void **state)
+{
+    static const char *const texts[] = {
+        "max2d:f32:nchw:2x3x6x7:k2",
+        "max2d:f32:nchw:2x3x6x7:k3:s2:p1:base=plane",
+        "max2d:f32:nhwc:2x3x6x7:k2:s2:base=nxc:index=i32",
+        "max2d:f16:nhwc:2x3x6x7:k2:base=nxc_image:index=u32",
+        "max2d:f64:nchw:2x3x6x7:k2:order=column",
+        "max2d:f32:nchw:2x3x6x7:k2:d2:ilayout=nhwc",
+    };
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        check_bad_indices(texts[i], "scatter");
+        check_bad_indices(texts[i], "reference");
+    }
+}
+
+/* -1 is for those who say so, and for windows that cover nothing. */
+static void no_winner(void **state)
+{
+    int64_t indices[4];
+    float dy[4] = {1, 2, 3, 4}, dx[4];
+    poolgrad_buffers buffers;
+    poolgrad_error error;
+    poolgrad_plan *plan;
+    poolgrad_desc desc;
+
+    (void)state;
+    poolgrad_buffers_init(&buffers);
+    buffers.dy = dy;
+    buffers.dx = dx;
+    buffers.indices = indices;
+    memcpy(indices, (int64_t[]){0, -1, 2, 3}, sizeof indices);
+    poolgrad_desc_parse("max1d:f32:ncw:1x1x4:k1:nowinner", &desc, NULL);
+    assert_int_equal(poolgrad_plan_create(&plan, &desc, NULL, NULL), POOLGRAD_OK);
+    assert_int_equal(poolgrad_execute(plan, &buffers, &error), POOLGRAD_OK);
+    assert_memory_equal(dx, ((float[]){1, 0, 3, 4}), sizeof dx);
+    indices[1] = -2;
+    assert_int_equal(poolgrad_execute(plan, &buffers, &error), POOLGRAD_ERR_INDEX);
+    assert_string_equal(error.message, "element 1 of the indices is -2; it must be a position that "
+                                       "its window covers, or -1");
+    poolgrad_plan_destroy(plan);
+
+    /* windows 0 and 3 lie in the padding */
+    poolgrad_desc_parse("max1d:f32:ncw:1x1x2:k1:p1", &desc, NULL);
+    assert_int_equal(poolgrad_plan_create(&plan, &desc, NULL, NULL), POOLGRAD_OK);
+    memcpy(indices, (int64_t[]){-1, 0, 1, -1}, sizeof indices);
+    assert_int_equal(poolgrad_execute(plan, &buffers, &error), POOLGRAD_OK);
+    assert_true(dx[0] == 2 && dx[1] == 3);
+    indices[3] = 1; /* no window that reaches dx, and checked all the same */
+    assert_int_equal(poolgrad_execute(plan, &buffers, &error), POOLGRAD_ERR_INDEX);
+    assert_int_equal(error.position, 3);
+    poolgrad_plan_destroy(plan);
+}
+
+/* ------------------------------------------------- forward, then backward */
+
+/* The gradient problem that belongs to a forward one: dy like y, dx like x, whole views. */
+static poolgrad_desc gradient_of(const poolgrad_desc *forward, poolgrad_winner winner)
+{
+    poolgrad_desc desc = *forward;
+
+    desc.op = POOLGRAD_MAX_GRAD;
+    desc.winner = winner;
+    desc.dy = desc.y;
+    desc.dx = desc.x;
+    desc.alpha = 1;
+    desc.beta = 0;
+    return desc;
+}
+
+/* y and indices from x; then dx from those indices and dx from x have the same bits, and
+ * <y, dy> = <x, dx> exactly, dy and x being small integers. */
+static void check_circle(const poolgrad_desc *forward, sup_kind kind, uint64_t seed)
+{
+    poolgrad_desc from_indices = gradient_of(forward, POOLGRAD_FROM_INDICES);
+    poolgrad_desc from_x = gradient_of(forward, POOLGRAD_FROM_X);
+    fixture f, by_index, by_x;
+    sup_memory other;
+
+    fixture_make(&f, forward, kind, seed);
+    fixture_make(&by_index, &from_indices, SUP_INTEGERS, seed + 1);
+    fixture_make(&by_x, &from_x, SUP_INTEGERS, seed + 1);
+    run_with_indices(&f, NULL, f.y.first, by_index.indices.first);
+    run_into(&by_index, NULL, by_index.dx.first);
+    assert_int_equal(f.x.bytes, by_x.x.bytes);
+    memcpy(by_x.x.allocation, f.x.allocation, f.x.bytes);
+    other = copy_of_result(&by_x);
+    run_into(&by_x, NULL, other.first);
+    assert_same_result(&by_index, by_index.dx.first, other.first, "from x against from indices");
+    if (kind == SUP_INTEGERS && forward->alpha == 1 && forward->beta == 0) {
+        const int64_t windows = sup_view_count(&f.desc, &f.desc.y);
+        const int64_t places = sup_view_count(&f.desc, &f.desc.x);
+        double left = 0, right = 0;
+        int64_t i;
+
+        for (i = 0; i < windows; i++) {
+            const double y =
+                sup_load(f.desc.dtype, f.y.first, sup_view_offset(&f.desc, &f.desc.y, i));
+
+            if (y != -(double)INFINITY) /* covers nothing, its dy goes nowhere */
+                left += y * sup_load(f.desc.dtype, by_index.dy.first,
+                                     sup_view_offset(&by_index.desc, &by_index.desc.dy, i));
+        }
+        for (i = 0; i < places; i++)
+            right +=
+                sup_load(f.desc.dtype, f.x.first, sup_view_offset(&f.desc, &f.desc.x, i)) *
+                sup_load(f.desc.dtype, other.first, sup_view_offset(&by_x.desc, &by_x.desc.dx, i));
+        if (left != right)
+            fail_msg("%s\n<y, dy> is %.17g but <x, dx> is %.17g", f.text, left, right);
+    }
+    sup_view_free(&other);
+    fixture_free(&f);
+    fixture_free(&by_index);
+    fixture_free(&by_x);
+}
+
+static void forward_then_backward(void **state)
+{
+    static const sup_kind kinds[] = {SUP_TIES, SUP_SPECIALS, SUP_INTEGERS};
+    const int problems = scaled(2000);
+    sup_limits limits = sup_limits_default();
+    sup_rng rng;
+    int i;
+
+    (void)state;
+    limits.ops = SUP_OP(POOLGRAD_MAX);
+    limits.only_dense = limits.only_whole = 1;
+    limits.elements = 4000;
+    sup_rng_seed(&rng, 17);
+    for (i = 0; i < problems; i++) {
+        poolgrad_desc desc;
+
+        do
+            sup_random_problem(&rng, &limits, &desc);
+        /* sums of small integers must be exact in 8 bits of fraction */
+        while (desc.dtype == POOLGRAD_BF16 && kinds[i % 3] == SUP_INTEGERS);
+        check_circle(&desc, kinds[i % 3], (uint64_t)i);
+    }
+}
+
+/* Worked cases: ties, NaN, -inf, zeros of both signs. y, index and where dy = 1 goes. */
+static void contested_windows(void **state)
+{
+    static const struct {
+        float x[3];
+        int64_t first, skip; /* the winner by each NaN rule */
+    } cases[] = {
+        {{1, 2, 3}, 2, 2},
+        {{3, 3, 3}, 0, 0},
+        {{1, 3, 3}, 1, 1},
+        {{NAN, 3, 1}, 0, 1},
+        {{3, NAN, 1}, 1, 0},
+        {{NAN, NAN, NAN}, 0, 0},
+        {{1, NAN, NAN}, 1, 0},
+        {{-INFINITY, -INFINITY, -INFINITY}, 0, 0},
+        {{NAN, -INFINITY, -INFINITY}, 0, 1},
+        {{-INFINITY, NAN, INFINITY}, 1, 2},
+        {{-0.0f, 0.0f, -1}, 0, 0},
+        {{0.0f, -0.0f, 0.0f}, 0, 0},
+        {{-1, -0.0f, 0.0f}, 1, 1},
+    };
+    size_t i;
+    int rule;
+
+    (void)state;
+    for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        for (rule = POOLGRAD_NAN_FIRST; rule <= POOLGRAD_NAN_SKIP; rule++) {
+            const int64_t winner = rule == POOLGRAD_NAN_FIRST ? cases[i].first : cases[i].skip;
+            const float one = 1;
+            poolgrad_buffers buffers;
+            poolgrad_plan *plan;
+            poolgrad_desc desc;
+            int64_t index = -7;
+            float y, dx[3];
+
+            poolgrad_buffers_init(&buffers);
+            buffers.x = cases[i].x;
+            buffers.y = &y;
+            buffers.indices_out = &index;
+            buffers.dy = &one;
+            buffers.dx = dx;
+            poolgrad_desc_parse("maxpool1d:f32:ncw:1x1x3:k3", &desc, NULL);
+            desc.nan = (poolgrad_nan)rule;
+            assert_int_equal(poolgrad_plan_create(&plan, &desc, NULL, NULL), POOLGRAD_OK);
+            assert_int_equal(poolgrad_execute(plan, &buffers, NULL), POOLGRAD_OK);
+            poolgrad_plan_destroy(plan);
+            assert_int_equal(index, winner);
+            assert_true(sup_equal_bits(POOLGRAD_F32, &y, &cases[i].x[winner]));
+            desc.op = POOLGRAD_MAX_GRAD;
+            desc.winner = POOLGRAD_FROM_X;
+            assert_int_equal(poolgrad_plan_create(&plan, &desc, NULL, NULL), POOLGRAD_OK);
+            assert_int_equal(poolgrad_execute(plan, &buffers, NULL), POOLGRAD_OK);
+            poolgrad_plan_destroy(plan);
+            assert_true(dx[0] == (winner == 0) && dx[1] == (winner == 1) && dx[2] == (winner == 2));
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bad_indices),
+        cmocka_unit_test(no_winner),
+        cmocka_unit_test(forward_then_backward),
+        cmocka_unit_test(contested_windows),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
