@@ -18,7 +18,7 @@ test: ## install what the tests need, build all variants, run all tests
 	@scripts/setup.sh test
 	@scripts/run_tests.sh $(TEST_PRESETS)
 
-test-big: ## the long tests: every f32 pattern, 20 times the random problems
+test-big: ## the long tests: every f32 pattern, 20 times the random problems, huge tensors
 	@scripts/setup.sh build
 	@scripts/run_tests.sh big -- -L big
 
