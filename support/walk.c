@@ -9,8 +9,9 @@
 static void clip(int64_t start, int64_t step, int64_t kernel, int64_t lo, int64_t hi,
                  int64_t *first, int64_t *end)
 {
-    *first = start >= lo ? 0 : (lo - start + step - 1) / step;
-    *end = start >= hi ? 0 : (hi - start + step - 1) / step;
+    /* rounded up, without a sum that might not fit */
+    *first = start >= lo ? 0 : (lo - start) / step + ((lo - start) % step > 0);
+    *end = start >= hi ? 0 : (hi - start) / step + ((hi - start) % step > 0);
     if (*end > kernel)
         *end = kernel;
     if (*first > *end)

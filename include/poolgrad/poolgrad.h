@@ -71,7 +71,7 @@ typedef enum poolgrad_status {
     POOLGRAD_ERR_OVERFLOW = 23,  /* a product or sum of sizes does not fit in 64 bits */
     POOLGRAD_ERR_BOX = 24,       /* a view leaves its tensor on a spatial axis, or what is read does
                                     not cover what is written */
-    POOLGRAD_ERR_LAYOUT = 25,    /* two elements of dx would share memory */
+    POOLGRAD_ERR_LAYOUT = 25,    /* two elements of what is written would share memory */
 
     /* the memory handed to poolgrad_execute */
     POOLGRAD_ERR_MISALIGNED = 30, /* a pointer is not aligned to its element type */
@@ -123,7 +123,7 @@ typedef enum poolgrad_rounding {
     POOLGRAD_ADAPTIVE = 3 /* `out` is given; window o is [floor(o*in/out), ceil((o+1)*in/out)) */
 } poolgrad_rounding;
 
-/* What dy is divided by. Each is a product over the axes, except OVERRIDE. */
+/* What dy, or forward the sum, is divided by. Each is a product over the axes, except OVERRIDE. */
 typedef enum poolgrad_divisor {
     POOLGRAD_EXCLUDE = 1,         /* taps inside the input */
     POOLGRAD_INCLUDE = 2,         /* all taps */
@@ -188,9 +188,10 @@ typedef struct poolgrad_view {
     int32_t reserved;
     int64_t offset[5]; /* where the view begins in the whole tensor */
     int64_t extent[5]; /* POOLGRAD_WHOLE: to the end of the axis */
-    int64_t stride[5]; /* in elements; read only if layout is POOLGRAD_STRIDED. For dy anything,
-                          0 (broadcast) and negative included; elements of dx may not coincide:
-                          sorted by size, each stride must exceed the span of the smaller ones */
+    int64_t stride[5]; /* in elements; read only if layout is POOLGRAD_STRIDED. For what is read
+                          anything, 0 (broadcast) and negative included; elements of what is written
+                          may not coincide: sorted by size, each stride must exceed the span of the
+                          smaller ones */
 } poolgrad_view;
 
 /*
@@ -392,12 +393,12 @@ POOLGRAD_API poolgrad_status poolgrad_buffers_init(poolgrad_buffers *buffers);
  * views that are written (and the workspace); bytes between strided elements are neither. With a
  * workspace it allocates nothing. The result depends on problem and data alone; the caller's
  * floating-point environment is put aside and restored on every thread, flags included. Two
- * executions that write the same dx at once are a data race. Fails with ERR_NULL, ERR_STRUCT_SIZE,
- * ERR_MISALIGNED, ERR_OVERLAP (the byte range of something written meets another; interleaved
- * views count as overlapping), ERR_WORKSPACE, ERR_MEMORY; nothing is then written. Fails with
- * ERR_INDEX if an index is not a position of its window; error->position is then the lowest such
- * element of the indices, counted in row-major order of the dy view (batch, channels, spatial),
- * the elements of dx are unspecified, and nothing else was read or written.
+ * executions that write the same memory at once are a data race. Fails with ERR_NULL,
+ * ERR_STRUCT_SIZE, ERR_MISALIGNED, ERR_OVERLAP (the byte range of something written meets another;
+ * interleaved views count as overlapping), ERR_WORKSPACE, ERR_MEMORY; nothing is then written.
+ * Fails with ERR_INDEX if an index is not a position of its window; error->position is then the
+ * lowest such element of the indices, counted in row-major order of the dy view (batch, channels,
+ * spatial), the elements of dx are unspecified, and nothing else was read or written.
  */
 POOLGRAD_API poolgrad_status poolgrad_execute(const poolgrad_plan *plan,
                                               const poolgrad_buffers *buffers,

@@ -105,6 +105,8 @@ pgi_run pgi_run_clip(pgi_run run, int64_t q, int64_t places)
     if (run.first < 0) {
         const int64_t skipped = pgi_ceil_div(-run.first, q);
 
+        if (skipped >= run.count)
+            return (pgi_run){0, 0};
         run.first += skipped * q;
         run.count -= skipped;
     }

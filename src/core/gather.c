@@ -54,10 +54,19 @@ static int64_t overhang(const pgi_gather *gather)
     return gather->filled ? (gather->longest - 1) * gather->q : 0;
 }
 
+/* a + b, or the largest number if that does not fit: for limits. */
+static int64_t limit_sum(int64_t a, int64_t b)
+{
+    int64_t sum;
+
+    return pgi_add(a, b, &sum) ? sum : INT64_MAX;
+}
+
 pgi_range pgi_gather_virtual_reach(const pgi_gather *gather, int64_t begin, int64_t end)
 {
     const pgi_axis *axis = &gather->axis;
-    const int64_t beyond = overhang(gather);
+    const int64_t lowest = -overhang(gather);
+    const int64_t highest = limit_sum(gather->sources, overhang(gather));
     pgi_range range;
 
     if (!gather->forward) {
@@ -70,8 +79,8 @@ pgi_range pgi_gather_virtual_reach(const pgi_gather *gather, int64_t begin, int6
         range.end =
             (end - 1) * axis->stride - axis->pad_lo + (axis->kernel - 1) * axis->dilation + 1;
     }
-    range.begin = pgi_min(pgi_max(range.begin, -beyond), gather->sources + beyond);
-    range.end = pgi_max(pgi_min(range.end, gather->sources + beyond), range.begin);
+    range.begin = pgi_min(pgi_max(range.begin, lowest), highest);
+    range.end = pgi_max(pgi_min(range.end, highest), range.begin);
     return range;
 }
 
@@ -84,10 +93,24 @@ pgi_range pgi_gather_reach(const pgi_gather *gather, int64_t begin, int64_t end)
     return range;
 }
 
+void pgi_gather_limit(pgi_gather *gather, int64_t begin, int64_t end)
+{
+    pgi_range range = {0, 0};
+
+    gather->most_reach = gather->most_sources = 0;
+    if (begin == end)
+        return;
+    range = pgi_gather_virtual_reach(gather, begin, end);
+    if (__builtin_sub_overflow(range.end, range.begin, &gather->most_reach))
+        gather->most_reach = INT64_MAX;
+    range = pgi_gather_reach(gather, begin, end);
+    gather->most_sources = range.end - range.begin;
+}
+
 int64_t pgi_gather_reach_bound(const pgi_gather *gather, int64_t extent)
 {
     const pgi_axis *axis = &gather->axis;
-    const int64_t most = gather->sources + 2 * overhang(gather);
+    const int64_t most = gather->most_reach;
     int64_t bound;
 
     if (axis->adaptive && gather->forward)

@@ -19,6 +19,9 @@ typedef struct pgi_gather {
     bool filled;
     /* In a filled axis, targets `period` apart have runs of one length, `advance` places on. */
     int64_t period, advance;
+    /* For the targets of the view at hand: at most so many sources, without and with those that
+     * only a filled axis counts. Set by pgi_gather_limit. */
+    int64_t most_sources, most_reach;
 } pgi_gather;
 
 pgi_gather pgi_gather_make(const pgi_axis *axis, bool forward);
@@ -31,7 +34,10 @@ pgi_run pgi_gather_run(const pgi_gather *gather, int64_t target);
 pgi_range pgi_gather_virtual_reach(const pgi_gather *gather, int64_t begin, int64_t end);
 pgi_range pgi_gather_reach(const pgi_gather *gather, int64_t begin, int64_t end);
 
-/* An upper bound of virtual reach's length for any `extent` targets. */
+/* Says that only targets [begin, end) will be asked for. */
+void pgi_gather_limit(pgi_gather *gather, int64_t begin, int64_t end);
+
+/* An upper bound of virtual reach's length for any `extent` of those targets. */
 int64_t pgi_gather_reach_bound(const pgi_gather *gather, int64_t extent);
 
 #endif

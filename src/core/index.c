@@ -11,7 +11,7 @@ size_t pgi_index_size(poolgrad_index_type type)
 bool pgi_indexing_make(const poolgrad_desc *desc, const pgi_axis axis[3], pgi_indexing *indexing)
 {
     const int64_t channels = desc->channels;
-    int64_t image, tensor, largest;
+    int64_t image, largest;
     int i;
 
     *indexing = (pgi_indexing){.type = desc->index_type,
@@ -24,16 +24,19 @@ bool pgi_indexing_make(const poolgrad_desc *desc, const pgi_axis axis[3], pgi_in
         if (!pgi_mul(indexing->plane, axis[i].in, &indexing->plane))
             return false;
     }
-    if (!pgi_mul(indexing->plane, channels, &image) || !pgi_mul(image, desc->batch, &tensor))
+    largest = indexing->plane;
+    if (desc->index_base != POOLGRAD_INDEX_PLANE && !pgi_mul(indexing->plane, channels, &largest))
         return false;
-    largest = tensor;
+    image = largest;
+    if ((desc->index_base == POOLGRAD_INDEX_TENSOR || desc->index_base == POOLGRAD_INDEX_NXC) &&
+        !pgi_mul(image, desc->batch, &largest))
+        return false;
     switch (desc->index_base) {
     case POOLGRAD_INDEX_TENSOR:
         indexing->batch_step = image;
         indexing->channel_step = indexing->plane;
         break;
     case POOLGRAD_INDEX_PLANE:
-        largest = indexing->plane;
         break;
     case POOLGRAD_INDEX_NXC:
         indexing->batch_step = image;
@@ -43,7 +46,6 @@ bool pgi_indexing_make(const poolgrad_desc *desc, const pgi_axis axis[3], pgi_in
     case POOLGRAD_INDEX_NXC_IMAGE:
         indexing->channel_step = 1;
         indexing->unit = channels;
-        largest = image;
         break;
     }
     if (desc->index_type == POOLGRAD_I32)

@@ -20,10 +20,10 @@ poolgrad_status pgi_struct_read(void *to, size_t to_size, const void *from, size
     if (!from)
         return pgi_fail(error, POOLGRAD_ERR_NULL, "%s is NULL", name);
     memcpy(&size, from, sizeof size);
-    if (size < minimum || size > to_size)
+    if (size < minimum || size > to_size || size % sizeof(size_t))
         return pgi_fail(error, POOLGRAD_ERR_STRUCT_SIZE,
-                        "%s.size is %zu; it must be from %zu to %zu (set it to sizeof)", name, size,
-                        minimum, to_size);
+                        "%s.size is %zu; it must be a sizeof, from %zu to %zu", name, size, minimum,
+                        to_size);
     memcpy(to, from, size);
     memcpy(to, &to_size, sizeof to_size);
     return POOLGRAD_OK;
@@ -97,7 +97,8 @@ poolgrad_status pgi_check_enums(const poolgrad_desc *desc, poolgrad_error *error
     PGI_TRY(check_enum((int)desc->dtype, POOLGRAD_BF16, "dtype", error));
     PGI_TRY(pgi_check_rank(desc->rank, error));
     PGI_TRY(check_enum((int)desc->rounding, POOLGRAD_ADAPTIVE, "rounding", error));
-    PGI_TRY(check_enum((int)desc->divisor, POOLGRAD_OVERRIDE, "divisor", error));
+    if (!pgi_is_max(desc->op))
+        PGI_TRY(check_enum((int)desc->divisor, POOLGRAD_OVERRIDE, "divisor", error));
     if (pgi_is_forward(desc->op)) {
         PGI_TRY(check_enum((int)desc->x.layout, POOLGRAD_STRIDED, "x.layout", error));
         PGI_TRY(check_enum((int)desc->y.layout, POOLGRAD_STRIDED, "y.layout", error));
@@ -123,7 +124,7 @@ static poolgrad_status check_factor(double value, poolgrad_dtype dtype, const ch
 
 static poolgrad_status check_numbers(const poolgrad_desc *desc, poolgrad_error *error)
 {
-    if (desc->divisor == POOLGRAD_OVERRIDE && desc->divisor_override == 0)
+    if (!pgi_is_max(desc->op) && desc->divisor == POOLGRAD_OVERRIDE && desc->divisor_override == 0)
         return pgi_fail(error, POOLGRAD_ERR_ATTRIBUTE,
                         "divisor_override is 0; it must be any other number");
     PGI_TRY(check_factor(desc->alpha, desc->dtype, "alpha", error));
@@ -317,6 +318,7 @@ poolgrad_status pgi_problem_geometry(pgi_problem *problem, poolgrad_error *error
 {
     poolgrad_desc *desc = &problem->desc;
     int64_t whole[PGI_AXES];
+    int i;
 
     PGI_TRY(pgi_check_enums(desc, error));
     PGI_TRY(check_numbers(desc, error));
@@ -327,6 +329,16 @@ poolgrad_status pgi_problem_geometry(pgi_problem *problem, poolgrad_error *error
     whole_extents(desc, pgi_is_forward(desc->op), whole);
     PGI_TRY(make_tensor(pgi_target_view(desc), whole, desc->rank, pgi_target_name(desc->op),
                         problem->element_size, &problem->target, error));
+    for (i = 0; i < 3; i++) {
+        const int64_t begin = problem->target.offset[PGI_SPATIAL + i];
+        pgi_range windows;
+
+        pgi_gather_limit(&problem->gather[i], begin,
+                         begin + problem->target.extent[PGI_SPATIAL + i]);
+        windows = pgi_problem_reach(problem, i);
+        if (problem->has_x)
+            pgi_gather_limit(&problem->taps[i], windows.begin, windows.end);
+    }
     return check_apart(problem, &problem->target, pgi_target_name(desc->op), error);
 }
 
@@ -426,6 +438,12 @@ poolgrad_status pgi_problem_make(pgi_problem *problem, poolgrad_error *error)
                         &problem->source, error));
     PGI_TRY(check_cover(problem, &problem->source, source, error));
     if (problem->has_x) {
+        int64_t places;
+
+        if (!pgi_mul(problem->axis[0].in, problem->axis[1].in, &places) ||
+            !pgi_mul(places, problem->axis[2].in, &places))
+            return pgi_fail(error, POOLGRAD_ERR_OVERFLOW,
+                            "the positions of a plane of x cannot be counted in 64 bits");
         whole_extents(desc, false, whole);
         PGI_TRY(make_tensor(&desc->x, whole, desc->rank, "x", problem->element_size, &problem->x,
                             error));

@@ -551,10 +551,10 @@ static void put_desc(pgi_writer *writer, poolgrad_desc *desc)
     put_axes(writer, ":p", desc->pad_lo, desc->pad_hi, rank, 0);
     put_axes(writer, ":o", desc->out, desc->out, rank, 0);
     put_name(writer, ":", roundings, (int)desc->rounding, POOLGRAD_FLOOR);
-    if (desc->divisor == POOLGRAD_OVERRIDE) {
+    if (!pgi_is_max(desc->op) && desc->divisor == POOLGRAD_OVERRIDE) {
         put(writer, ":div=");
         put_int(writer, desc->divisor_override);
-    } else {
+    } else if (!pgi_is_max(desc->op)) {
         put_name(writer, ":div=", divisors, (int)desc->divisor, POOLGRAD_INCLUDE_CLIPPED);
     }
     put_factor(writer, ":alpha=", desc->alpha, 1);

@@ -61,50 +61,68 @@ int64_t pgi_index_offset_of_element(const pgi_problem *problem, int64_t element)
     return offset;
 }
 
-/* Whether window coordinate o on spatial axis i is among those that reach the dx view. */
-static bool reaches(const pgi_problem *problem, int i, int64_t o)
-{
-    const pgi_range reach = pgi_problem_reach(problem, i);
+typedef struct pgi_unreached {
+    const pgi_problem *problem;
+    const void *indices;
+    void (*bad)(void *context, int64_t element);
+    void *context;
+} pgi_unreached;
 
-    return o >= reach.begin && o < reach.end;
+/* Checks the indices of `windows` on the last axis, the other places being those of `at`. */
+static void check_windows(const pgi_unreached *check, int64_t at[PGI_AXES], pgi_range windows)
+{
+    const pgi_problem *problem = check->problem;
+    int64_t *last = &at[PGI_AXES - 1], position[3];
+
+    for (*last = windows.begin; *last < windows.end; ++*last) {
+        const int64_t element =
+            pgi_window_element(problem, at[PGI_BATCH], at[PGI_CHANNEL], at + PGI_SPATIAL);
+        const int64_t index = pgi_index_load(problem->indexing.type, check->indices,
+                                             pgi_index_offset_of_element(problem, element));
+
+        if (pgi_check_index(problem, at[PGI_BATCH], at[PGI_CHANNEL], at + PGI_SPATIAL, index,
+                            position) == PGI_INDEX_BAD)
+            check->bad(check->context, element);
+    }
 }
 
 void pgi_check_unreached(const pgi_problem *problem, const void *indices,
                          void (*bad)(void *context, int64_t element), void *context)
 {
-    const pgi_tensor *dy = &problem->source;
-    bool all_reach = true;
-    int64_t element;
+    const pgi_unreached check = {problem, indices, bad, context};
+    const pgi_tensor *dy = &problem->source, *dx = &problem->target;
+    pgi_range held[PGI_AXES], reached[PGI_AXES];
+    int64_t at[PGI_AXES];
+    bool all = true;
     int i;
 
+    if (dy->elements == 0)
+        return;
     for (i = 0; i < PGI_AXES; i++) {
-        const int64_t first = dy->offset[i], last = first + dy->extent[i] - 1;
-
-        if (i < PGI_SPATIAL)
-            all_reach &=
-                first == problem->target.offset[i] && dy->extent[i] == problem->target.extent[i];
-        else
-            all_reach &=
-                reaches(problem, i - PGI_SPATIAL, first) && reaches(problem, i - PGI_SPATIAL, last);
+        held[i] = (pgi_range){dy->offset[i], dy->offset[i] + dy->extent[i]};
+        reached[i] = (pgi_range){dx->offset[i], dx->offset[i] + dx->extent[i]};
+        if (i >= PGI_SPATIAL)
+            reached[i] = pgi_problem_reach(problem, i - PGI_SPATIAL);
+        if (dx->elements == 0)
+            reached[i] = (pgi_range){held[i].end, held[i].end};
+        all &= reached[i].begin <= held[i].begin && reached[i].end >= held[i].end;
+        at[i] = held[i].begin;
     }
-    for (element = 0; element < dy->elements && !all_reach; element++) {
-        int64_t at[PGI_AXES], rest = element, position[3];
-        bool unreached = false;
+    while (!all) {
+        const pgi_range row = held[PGI_AXES - 1], used = reached[PGI_AXES - 1];
+        bool among = true;
 
-        for (i = PGI_AXES - 1; i >= 0; i--) {
-            at[i] = dy->offset[i] + rest % dy->extent[i];
-            rest /= dy->extent[i];
-            if (i >= PGI_SPATIAL)
-                unreached |= !reaches(problem, i - PGI_SPATIAL, at[i]);
-            else
-                unreached |= at[i] < problem->target.offset[i] ||
-                             at[i] >= problem->target.offset[i] + problem->target.extent[i];
+        for (i = 0; i < PGI_AXES - 1; i++)
+            among &= at[i] >= reached[i].begin && at[i] < reached[i].end;
+        if (among && used.begin < used.end) {
+            check_windows(&check, at, (pgi_range){row.begin, used.begin});
+            check_windows(&check, at, (pgi_range){used.end, row.end});
+        } else {
+            check_windows(&check, at, row);
         }
-        if (unreached &&
-            pgi_check_index(problem, at[PGI_BATCH], at[PGI_CHANNEL], at + PGI_SPATIAL,
-                            pgi_index_load(problem->indexing.type, indices,
-                                           pgi_index_offset_of_element(problem, element)),
-                            position) == PGI_INDEX_BAD)
-            bad(context, element);
+        for (i = PGI_AXES - 2; i >= 0 && ++at[i] == held[i].end; i--)
+            at[i] = held[i].begin;
+        if (i < 0)
+            return;
     }
 }

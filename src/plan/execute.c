@@ -152,14 +152,39 @@ static poolgrad_status bad_index(const pgi_execution *execution, int64_t element
     return status;
 }
 
+/* Runs all tasks, in a workspace of its own if there is none. */
+static poolgrad_status run_tasks(pgi_execution *execution, void *workspace, poolgrad_error *error)
+{
+    const poolgrad_plan *plan = execution->plan;
+    const size_t needed = poolgrad_plan_workspace(plan);
+    void *own = NULL;
+    uintptr_t misfit;
+
+    if (!workspace) {
+        workspace = own = plan->allocate(plan->allocator_context, needed);
+        if (!own)
+            return pgi_fail(error, POOLGRAD_ERR_MEMORY,
+                            "the allocator gave no %zu bytes for the workspace", needed);
+    }
+    misfit = (uintptr_t)workspace % PGI_ALIGNMENT;
+    execution->workspace = (char *)workspace + (misfit ? PGI_ALIGNMENT - misfit : 0);
+    if (plan->tasks == 1)
+        run_task(execution, 0);
+    else if (plan->parallel_for)
+        plan->parallel_for(plan->parallel_context, plan->tasks, run_task, execution);
+    else
+        plan->backend->parallel_for(plan->threads, plan->tasks, run_task, execution);
+    if (own)
+        plan->release(plan->allocator_context, own);
+    return POOLGRAD_OK;
+}
+
 poolgrad_status poolgrad_execute(const poolgrad_plan *plan, const poolgrad_buffers *buffers,
                                  poolgrad_error *error)
 {
     _Atomic int64_t lowest_bad_index = INT64_MAX;
     pgi_execution execution = {.plan = plan};
     poolgrad_buffers read;
-    void *own = NULL;
-    uintptr_t misfit;
     bool forward;
 
     if (!plan)
@@ -174,26 +199,8 @@ poolgrad_status poolgrad_execute(const poolgrad_plan *plan, const poolgrad_buffe
                                 .indices_out = read.indices_out,
                                 .bad_index = &lowest_bad_index};
     PGI_TRY(check_buffers(plan, &read, &execution.work, error));
-    if (plan->tasks == 0)
-        return pgi_ok(error);
-    if (!read.workspace) {
-        own = plan->allocate(plan->allocator_context, poolgrad_plan_workspace(plan));
-        if (!own)
-            return pgi_fail(error, POOLGRAD_ERR_MEMORY,
-                            "the allocator gave no %zu bytes for the workspace",
-                            poolgrad_plan_workspace(plan));
-        read.workspace = own;
-    }
-    misfit = (uintptr_t)read.workspace % PGI_ALIGNMENT;
-    execution.workspace = (char *)read.workspace + (misfit ? PGI_ALIGNMENT - misfit : 0);
-    if (plan->tasks == 1)
-        run_task(&execution, 0);
-    else if (plan->parallel_for)
-        plan->parallel_for(plan->parallel_context, plan->tasks, run_task, &execution);
-    else
-        plan->backend->parallel_for(plan->threads, plan->tasks, run_task, &execution);
-    if (own)
-        plan->release(plan->allocator_context, own);
+    if (plan->tasks > 0)
+        PGI_TRY(run_tasks(&execution, read.workspace, error));
     if (plan->problem.desc.op == POOLGRAD_MAX_GRAD && plan->problem.has_indices)
         pgi_check_unreached(&plan->problem, read.indices, report_bad_index, &execution.work);
     if (lowest_bad_index != INT64_MAX)

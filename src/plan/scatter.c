@@ -235,7 +235,7 @@ static int64_t lay_out(const pgi_problem *problem, const pgi_tiling *tiling,
 
     for (i = 0; i < 3; i++)
         windows[i] = pgi_min(pgi_gather_reach_bound(&problem->gather[i], tiling->extent[i]),
-                             problem->gather[i].sources);
+                             problem->gather[i].most_sources);
     /* without windows nothing is swept, but a sweep wants at least one target */
     for (i = 0; i < 3; i++)
         windows[i] = pgi_max(1, windows[i]);

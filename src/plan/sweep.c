@@ -23,7 +23,7 @@ bool pgi_sweep_measure(const pgi_gather gather[3], const int64_t targets[3], int
     for (i = 0; i < 3; i++) {
         layout->targets[i] = targets[i];
         layout->reach[i] = pgi_gather_reach_bound(&gather[i], targets[i]);
-        layout->sources[i] = pgi_min(layout->reach[i], gather[i].sources);
+        layout->sources[i] = pgi_min(layout->reach[i], gather[i].most_sources);
         /* as many doublings as the longest run within reach can use */
         run = layout->reach[i] ? (layout->reach[i] - 1) / gather[i].q + 1 : 1;
         layout->levels[i] = pgi_log2(pgi_max(1, pgi_min(gather[i].longest, run)));
@@ -68,6 +68,8 @@ static pgi_phase cut_phase(const pgi_sweep *sweep, int64_t p)
     if (phase.run.first < within.begin)
         phase.before =
             pgi_min(count, pgi_ceil_div(within.begin - phase.run.first, gather->advance));
+    if (phase.before == count)
+        return phase;
     phase.run.first += phase.before * gather->advance;
     if (phase.run.first <= last)
         phase.inside =
@@ -321,7 +323,8 @@ static const char *reduce_targets(const pgi_sweep *sweep)
 /* One target row: a run of rows reduced, and then along the row. */
 static const char *reduce_row(pgi_sweep *sweep, pgi_run run)
 {
-    const int64_t before = sweep->reach[2].begin - sweep->virtual[2].begin;
+    /* none of the row exists where its reach is wholly behind the sources */
+    const int64_t before = pgi_max(0, sweep->reach[2].begin - sweep->virtual[2].begin);
     char *padded = sweep->workspace + sweep->layout->columns +
                    (size_t)(before * sweep->lanes) * sweep->cells.size;
     char *nothing = sweep->workspace + sweep->layout->result;

@@ -117,11 +117,13 @@ static bool worth_halving(const pgi_problem *problem, pgi_tiling *tiling, int cu
     const int64_t shortest = cut == CUT_LANES ? 64 : cut == CUT_WIDTH ? 256 : 1;
     const pgi_gather *gather;
 
-    if (size == 1 || half < shortest)
+    if (size == 1)
         return false;
     if (cut == CUT_LANES)
-        return true;
+        return half >= shortest;
     gather = &problem->gather[axes[cut]];
+    if (pgi_max(half, pgi_gather_reach_bound(gather, half)) < shortest)
+        return false;
     /* runs no longer than a quarter of the tile: at most half of the work is done twice */
     return pgi_gather_reach_bound(gather, half) <= pgi_gather_reach_bound(gather, size) / 5 * 3 + 1;
 }

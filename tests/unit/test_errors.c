@@ -42,6 +42,7 @@ static const wrong wrongs[] = {
      "desc.size"},
     {NULL, FIELD(size, SIZE, sizeof(poolgrad_desc) + 8), POOLGRAD_ERR_STRUCT_SIZE, "desc.size"},
     {NULL, FIELD(size, SIZE, -1), POOLGRAD_ERR_STRUCT_SIZE, "desc.size"},
+    {NULL, FIELD(size, SIZE, sizeof(poolgrad_desc) - 2), POOLGRAD_ERR_STRUCT_SIZE, "desc.size"},
 
     {NULL, FIELD(op, INT32, 0), POOLGRAD_ERR_ENUM, "op is 0"},
     {NULL, FIELD(op, INT32, 77), POOLGRAD_ERR_ENUM, "op is 77"},
@@ -139,6 +140,9 @@ static const wrong wrongs[] = {
     {pool_text, FIELD(nan, INT32, 0), POOLGRAD_ERR_ENUM, "nan is 0"},
     {pool_text, FIELD(x.offset[3], INT64, 1), POOLGRAD_ERR_BOX, "x holds [1, 8) of axis 3"},
     {pool_text, FIELD(y.extent[3], INT64, 9), POOLGRAD_ERR_BOX, "y.extent[3] is 9"},
+    {"max2d:f32:nchw:1x1x5x4611686018427387903:k1x2:s1x2:dxbox=0+1,0+1,4+1,0+2:"
+     "dybox=0+1,0+1,4+1,0+1:from=x:xbox=0+1,0+1,4+1,0+2",
+     TEXT_ONLY, POOLGRAD_ERR_OVERFLOW, "the positions of a plane of x"},
     {"max2d:f32:nchw:1x1x3x3:k2:order=column:base=nxc", TEXT_ONLY, POOLGRAD_ERR_ATTRIBUTE,
      "index_order is column-major"},
     {"max1d:f32:strided/ncw:2x1073741824x2:k2:index=i32:dystride=0,0,0", TEXT_ONLY,

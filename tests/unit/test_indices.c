@@ -164,6 +164,14 @@ static void no_winner(void **state)
     assert_int_equal(poolgrad_execute(plan, &buffers, &error), POOLGRAD_ERR_INDEX);
     assert_int_equal(error.position, 3);
     poolgrad_plan_destroy(plan);
+
+    /* also if there is nothing to compute */
+    poolgrad_desc_parse("max1d:f32:ncw:1x1x4:k2:dxbox=0+*,0+*,0+0:dybox=0+*,0+*,0+3", &desc, NULL);
+    assert_int_equal(poolgrad_plan_create(&plan, &desc, NULL, NULL), POOLGRAD_OK);
+    memcpy(indices, (int64_t[]){0, 1, 99, 0}, sizeof indices);
+    assert_int_equal(poolgrad_execute(plan, &buffers, &error), POOLGRAD_ERR_INDEX);
+    assert_int_equal(error.position, 2);
+    poolgrad_plan_destroy(plan);
 }
 
 /* ------------------------------------------------- forward, then backward */

@@ -270,6 +270,11 @@ static void chosen_problems(void **state)
         /* a filled axis whose windows hang over far */
         "avg1d:f32:ncw:1x1x4:k2:s3:d100000007:p100000004,0",
         "avgpool1d:f32:ncw:1x1x4:k2:s3:p1000000,0:d1000001",
+        /* windows wholly behind the input, in boxes */
+        "avgpool1d:f16:ncw:1x3x25:k5:s4:p0,64:xbox=0+1,0+2,22+3:ybox=0+*,0+2,8+4",
+        ("maxpool2d:bf16:nchw:1x1x14x9:k2x5:d4x2:p6,0x3,20:xbox=0+1,0+1,0+8,6+3:"
+         "ybox=0+1,0+1,6+3,16+1"),
+        "maxpool1d:f32:nwc:3x3x10:k1:s36:d9223372036854775806:p0,1:ceil",
         /* maxima */
         "max2d:f32:nchw:1x1x3x3:k2:from=x",
         "max2d:f16:nhwc:2x5x9x7:k3:s2:p1:from=x:nan=skip",
@@ -312,12 +317,23 @@ static void edge_of_64_bits(void **state)
         "avg2d:f32:nchw:1x1x3x3:k2:d4611686018427387904:p4611686018427387904,0",
         "avg2d:f32:nchw:1x1x2x2:k1:d9223372036854775807",
         "avg3d:f16:ndhwc:2x3x5x2x7:k9223372036854775807:div=exclude",
-        "avg2d:f32:strided:1x1x1x4:k1:dystride=1,1,9223372036854775807,1:"
-        "dxstride=1,1,9223372036854775807,1",
+        ("avg2d:f32:strided:1x1x1x4:k1:dystride=1,1,9223372036854775807,1:"
+         "dxstride=1,1,9223372036854775807,1"),
         "avg3d:f32:ncdhw:2x2x2x4x4:k3x2x2",
-        "avg1d:f32:ncw:1x1x9223372036854775807:k1:dxbox=0+1,0+1,9223372036854075806+701:"
-        "dybox=0+1,0+1,9223372036854075806+701",
+        ("avg1d:f32:ncw:1x1x9223372036854775807:k1:dxbox=0+1,0+1,9223372036854075806+701:"
+         "dybox=0+1,0+1,9223372036854075806+701"),
         "avg1d:f64:ncw:1x1x3:k1:s9223372036854775807:ceil:p3",
+        ("avgpool1d:f32:ncw:1x1x10:k1:s1700000000000000000:p8600000000000000000,0:"
+         "ybox=0+1,0+1,0+3:xbox=0+1,0+1,0+0"),
+        ("avgpool1d:f64:nwc:3x3x10:k2:s9223372036854775790:d4611686018427387904:"
+         "p6942726137112050689,2:ceil:div=-3:ybox=1+2,0+*,0+1"),
+        ("max1d:f32:ncw:1x1x100:k3100000000000000000:p0,6200000000000000000:"
+         "dybox=0+1,0+1,0+100:nowinner"),
+        ("max2d:f16:nchw/nhwc:2x2x12x10:k2x1:d2x2039764718570943489:p9223372036854775795,0x0:ceil:"
+         "alpha=1.25:dybox=0+2,0+2,9223372036854775788+17,6+4:dxbox=0+*,0+*,0+*,6+4:from=x:"
+         "xlayout=nchw:xbox=0+2,0+2,0+12,6+4"),
+        ("max1d:f32:ncw:4611686018427387904x4x8:k2:base=plane:index=i32:dxbox=0+1,0+1,0+*:"
+         "dybox=0+1,0+1,0+*"),
     };
     const poolgrad_options reference = options_for("reference", 1);
     size_t i;

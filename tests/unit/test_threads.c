@@ -413,6 +413,8 @@ static void tiles_of_large_windows(void **state)
         "avgpool2d:f32:nchw:1x1x2048x2048:k1025:p512",
         "max2d:f32:nchw:1x1x512x512:k257:p128:from=x",
     };
+    static const char *const strides[] = {"maxpool1d:f32:ncw:1x1x100000000:k2:s100000",
+                                          "maxpool2d:f32:nchw:1x1x4096x4096:k512:s512"};
     const poolgrad_options options = options_for(NULL, 2);
     size_t i;
 
@@ -427,6 +429,19 @@ static void tiles_of_large_windows(void **state)
         assert_int_equal(poolgrad_plan_describe(plan, &info, NULL), POOLGRAD_OK);
         if (info.units > 64)
             fail_msg("%s: %lld units; %s", large[i], (long long)info.units, info.detail);
+        /* the large windows cost a few levels of doubling, in units no larger than the problem */
+        if (info.workspace > 200 * (info.bytes_read + info.bytes_written))
+            fail_msg("%s: %lld bytes of workspace", large[i], (long long)info.workspace);
+        poolgrad_plan_destroy(plan);
+    }
+    for (i = 0; i < sizeof strides / sizeof strides[0]; i++) {
+        poolgrad_desc desc;
+        poolgrad_plan *plan;
+
+        assert_int_equal(poolgrad_desc_parse(strides[i], &desc, NULL), POOLGRAD_OK);
+        assert_int_equal(poolgrad_plan_create(&plan, &desc, &options, NULL), POOLGRAD_OK);
+        if (poolgrad_plan_workspace(plan) > (size_t)128 << 20)
+            fail_msg("%s: %zu bytes of workspace", strides[i], poolgrad_plan_workspace(plan));
         poolgrad_plan_destroy(plan);
     }
 }
