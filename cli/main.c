@@ -71,7 +71,7 @@ static void print_general(FILE *to)
 {
     fprintf(to, "usage: poolgrad VERB [OPTION...] [PROBLEM...]\n"
                 "\n"
-                "Pooling and its gradient: the same bits everywhere, at the speed of memory.\n"
+                "Pooling and its gradient: the same bits everywhere.\n"
                 "\n");
     for (size_t i = 0; i < VERBS; i++)
         fprintf(to, "    %-9s %s\n", verbs[i]->name, verbs[i]->summary);

@@ -32,9 +32,11 @@ static bool prepare(poolgrad_plan *plan)
 
         extent[i] = reach.end - reach.begin;
     }
-    for (i = 0; i < 3 && !pgi_is_max(problem->desc.op); i++) {
-        pgi_place(&at, extent[0], extent[1], extent[2], real);
-        extent[i] = targets[i];
+    if (!pgi_is_max(problem->desc.op)) {
+        for (i = 0; i < 3; i++) {
+            pgi_place(&at, extent[0], extent[1], extent[2], real);
+            extent[i] = targets[i];
+        }
     }
     pgi_place(&at, targets[0], targets[1], targets[2], real);
     plan->units = problem->target.extent[PGI_BATCH] * problem->target.extent[PGI_CHANNEL];
