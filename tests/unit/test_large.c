@@ -200,10 +200,43 @@ static void more_than_2_31_elements(void **state)
                       "dystride=0,0,0,0");
 }
 
+/* From indices: planes of one element, so that one index serves them all. */
+static void check_indices_beyond_2_31(void)
+{
+    const int64_t planes = (INT64_C(1) << 31) + 8;
+    const uint16_t one = 0x3f80;
+    const int64_t zero = 0;
+    poolgrad_buffers buffers;
+    poolgrad_plan *plan;
+    poolgrad_desc desc;
+    uint16_t *dx = map((size_t)planes * sizeof *dx);
+    int64_t i;
+
+    assert_non_null(dx);
+    assert_int_equal(
+        poolgrad_desc_parse("max1d:bf16:strided/ncw:1x2147483656x1:k1:base=plane:dystride=0,0,0:"
+                            "ilayout=strided:istride=0,0,0",
+                            &desc, NULL),
+        POOLGRAD_OK);
+    assert_int_equal(desc.channels, planes);
+    assert_int_equal(poolgrad_plan_create(&plan, &desc, NULL, NULL), POOLGRAD_OK);
+    poolgrad_buffers_init(&buffers);
+    buffers.dy = &one;
+    buffers.dx = dx;
+    buffers.indices = &zero;
+    assert_int_equal(poolgrad_execute(plan, &buffers, NULL), POOLGRAD_OK);
+    for (i = 0; i < planes; i++)
+        if (dx[i] != one)
+            fail_msg("element %lld is wrong", (long long)i);
+    poolgrad_plan_destroy(plan);
+    munmap(dx, (size_t)planes * sizeof *dx);
+}
+
 static void more_than_2_31_elements_of_the_others(void **state)
 {
     (void)state;
     need_memory();
+    check_indices_beyond_2_31();
     check_beyond_2_31("avgpool2d:bf16:strided/nchw:1x3x26800x26801:k3x2:p1x1:div=exclude:"
                       "xstride=0,0,0,0");
     check_beyond_2_31("max2d:bf16:strided/nchw:1x3x26800x26801:k3x2:s2:p1x0:from=x:"
