@@ -61,43 +61,35 @@ int64_t pgi_index_offset_of_element(const pgi_problem *problem, int64_t element)
     return offset;
 }
 
-typedef struct pgi_unreached {
-    const pgi_problem *problem;
-    const void *indices;
-    void (*bad)(void *context, int64_t element);
-    void *context;
-} pgi_unreached;
-
-/* Checks the indices of `windows` on the last axis, the other places being those of `at`. */
-static void check_windows(const pgi_unreached *check, int64_t at[PGI_AXES], pgi_range windows)
+/* The first bad index among `windows` of the last axis, the other places being those of `at`. */
+static int64_t bad_index_in_row(const pgi_problem *problem, const void *indices,
+                                int64_t at[PGI_AXES], pgi_range windows)
 {
-    const pgi_problem *problem = check->problem;
     int64_t *last = &at[PGI_AXES - 1], position[3];
 
     for (*last = windows.begin; *last < windows.end; ++*last) {
         const int64_t element =
             pgi_window_element(problem, at[PGI_BATCH], at[PGI_CHANNEL], at + PGI_SPATIAL);
-        const int64_t index = pgi_index_load(problem->indexing.type, check->indices,
+        const int64_t index = pgi_index_load(problem->indexing.type, indices,
                                              pgi_index_offset_of_element(problem, element));
 
         if (pgi_check_index(problem, at[PGI_BATCH], at[PGI_CHANNEL], at + PGI_SPATIAL, index,
                             position) == PGI_INDEX_BAD)
-            check->bad(check->context, element);
+            return element;
     }
+    return INT64_MAX;
 }
 
-void pgi_check_unreached(const pgi_problem *problem, const void *indices,
-                         void (*bad)(void *context, int64_t element), void *context)
+int64_t pgi_bad_unreached_index(const pgi_problem *problem, const void *indices)
 {
-    const pgi_unreached check = {problem, indices, bad, context};
     const pgi_tensor *dy = &problem->source, *dx = &problem->target;
     pgi_range held[PGI_AXES], reached[PGI_AXES];
-    int64_t at[PGI_AXES];
+    int64_t at[PGI_AXES], bad = INT64_MAX;
     bool all = true;
     int i;
 
     if (dy->elements == 0)
-        return;
+        return bad;
     for (i = 0; i < PGI_AXES; i++) {
         held[i] = (pgi_range){dy->offset[i], dy->offset[i] + dy->extent[i]};
         reached[i] = (pgi_range){dx->offset[i], dx->offset[i] + dx->extent[i]};
@@ -108,21 +100,20 @@ void pgi_check_unreached(const pgi_problem *problem, const void *indices,
         all &= reached[i].begin <= held[i].begin && reached[i].end >= held[i].end;
         at[i] = held[i].begin;
     }
-    while (!all) {
+    /* row by row in ascending order, so that the first one found is the lowest */
+    while (!all && bad == INT64_MAX) {
         const pgi_range row = held[PGI_AXES - 1], used = reached[PGI_AXES - 1];
-        bool among = true;
+        bool among = used.begin < used.end;
 
         for (i = 0; i < PGI_AXES - 1; i++)
             among &= at[i] >= reached[i].begin && at[i] < reached[i].end;
-        if (among && used.begin < used.end) {
-            check_windows(&check, at, (pgi_range){row.begin, used.begin});
-            check_windows(&check, at, (pgi_range){used.end, row.end});
-        } else {
-            check_windows(&check, at, row);
-        }
+        bad = bad_index_in_row(problem, indices, at,
+                               (pgi_range){row.begin, among ? used.begin : row.end});
+        if (among && bad == INT64_MAX)
+            bad = bad_index_in_row(problem, indices, at, (pgi_range){used.end, row.end});
         for (i = PGI_AXES - 2; i >= 0 && ++at[i] == held[i].end; i--)
             at[i] = held[i].begin;
-        if (i < 0)
-            return;
+        all = i < 0;
     }
+    return bad;
 }

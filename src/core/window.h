@@ -26,9 +26,8 @@ int64_t pgi_window_element(const pgi_problem *problem, int64_t batch, int64_t ch
                            const int64_t o[3]);
 int64_t pgi_index_offset_of_element(const pgi_problem *problem, int64_t element);
 
-/* Calls bad(context, element) for every index of the dy view that is none and whose window does
- * not reach the dx view: those that computing dx does not come across. */
-void pgi_check_unreached(const pgi_problem *problem, const void *indices,
-                         void (*bad)(void *context, int64_t element), void *context);
+/* The lowest element of the dy view whose index is none, among the windows that do not reach the
+ * dx view: those that computing dx does not come across. INT64_MAX if there is none. */
+int64_t pgi_bad_unreached_index(const pgi_problem *problem, const void *indices);
 
 #endif

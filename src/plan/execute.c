@@ -130,11 +130,6 @@ static void run_task(void *data, int64_t index)
     pgi_environment_leave(&caller);
 }
 
-static void report_bad_index(void *context, int64_t element)
-{
-    pgi_report_bad_index(context, element);
-}
-
 static poolgrad_status bad_index(const pgi_execution *execution, int64_t element,
                                  poolgrad_error *error)
 {
@@ -202,7 +197,8 @@ poolgrad_status poolgrad_execute(const poolgrad_plan *plan, const poolgrad_buffe
     if (plan->tasks > 0)
         PGI_TRY(run_tasks(&execution, read.workspace, error));
     if (plan->problem.desc.op == POOLGRAD_MAX_GRAD && plan->problem.has_indices)
-        pgi_check_unreached(&plan->problem, read.indices, report_bad_index, &execution.work);
+        pgi_report_bad_index(&execution.work,
+                             pgi_bad_unreached_index(&plan->problem, read.indices));
     if (lowest_bad_index != INT64_MAX)
         return bad_index(&execution, lowest_bad_index, error);
     return pgi_ok(error);

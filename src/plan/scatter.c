@@ -82,16 +82,6 @@ static void take_row(void *context, int64_t d, int64_t h, const char *cells)
     add_row(scatter, d, h, places);
 }
 
-/* The element of the indices that belongs to window o of the unit's lane-th channel. */
-static int64_t element_of_index(const pgi_scatter *scatter, const int64_t o[3], int64_t lane)
-{
-    const pgi_problem *problem = &scatter->plan->problem;
-
-    return pgi_window_element(problem, problem->target.offset[PGI_BATCH] + scatter->unit.batch,
-                              problem->target.offset[PGI_CHANNEL] + scatter->unit.channel + lane,
-                              o);
-}
-
 /* Winners given by a row of indices; those that are none are reported and go nowhere. */
 static void read_indices(const pgi_scatter *scatter, int64_t d, int64_t h, int64_t *places)
 {
@@ -120,7 +110,8 @@ static void read_indices(const pgi_scatter *scatter, int64_t d, int64_t h, int64
             case PGI_INDEX_NOWHERE:
                 break;
             case PGI_INDEX_BAD:
-                pgi_report_bad_index(scatter->work, element_of_index(scatter, o, lane));
+                pgi_report_bad_index(scatter->work,
+                                     pgi_window_element(problem, batch, channel + lane, o));
                 break;
             }
         }
@@ -233,12 +224,12 @@ static int64_t lay_out(const pgi_problem *problem, const pgi_tiling *tiling,
     int64_t windows[3], row;
     int i;
 
-    for (i = 0; i < 3; i++)
+    for (i = 0; i < 3; i++) {
         windows[i] = pgi_min(pgi_gather_reach_bound(&problem->gather[i], tiling->extent[i]),
                              problem->gather[i].most_sources);
-    /* without windows nothing is swept, but a sweep wants at least one target */
-    for (i = 0; i < 3; i++)
+        /* without windows nothing is swept, but a sweep wants at least one target */
         windows[i] = pgi_max(1, windows[i]);
+    }
     if (problem->has_x) {
         if (!pgi_sweep_measure(problem->taps, windows, tiling->lanes, sizeof(pgi_pair), sweep))
             return -1;
