@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # The dependency rule, over #include lines: core <- plan <- cpu inside src/; everything outside
-# sees the public headers, support/ and its own folder. Public headers are named in angle brackets,
-# those of src/ from there ("core/axis.h"), the others by their bare name or as "support/data.h".
+# sees the public headers, support/ and its own folder; a face the public headers and
+# faces/common/. Public headers are named in angle brackets, those of src/ and faces/ from there
+# ("core/axis.h", "common/face.h"), the others by their bare name or as "support/data.h".
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -40,6 +41,14 @@ check_quoted()
         *" ${name%%/*} "*) [ -f "src/$name" ] && return ;;
         esac
         complain "$file" "\"$name\"" "which its layer may not see"
+        ;;
+    faces/*)
+        case $name in
+        common/*) [ -f "faces/$name" ] && return ;;
+        */*) ;;
+        *) [ -f "$folder/$name" ] && return ;;
+        esac
+        complain "$file" "\"$name\"" "which is neither beside it nor in faces/common/"
         ;;
     *)
         case $name in

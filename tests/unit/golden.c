@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L /* getline */
 #include "golden.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -203,4 +204,28 @@ int golden_each(const char *file, void (*visit)(golden *g, void *context), void 
     free(line);
     free(g);
     return cases;
+}
+
+void golden_compare(const golden *g, const char *file, const void *dx, int against_rule)
+{
+    static const double tolerances[] = {0, 4e-6, 1e-12, 2e-2, 1.5e-1};
+    const poolgrad_dtype dtype = g->desc.dtype;
+    double scale = 1, worst = 0;
+    int64_t i;
+
+    for (i = 0; i < g->references; i++)
+        if (isfinite(g->ref[i]) && fabs(g->ref[i]) > scale)
+            scale = fabs(g->ref[i]);
+    for (i = 0; i < g->results; i++) {
+        const double got = sup_load(dtype, dx, i);
+        const double expected = against_rule ? g->ref[i] : golden_value(dtype, g->out[i]);
+
+        if (isnan(expected) ? !isnan(got) : isinf(expected) && got != expected)
+            fail_msg("%s, %s: element %lld is %g, expected %g", file, g->name, (long long)i, got,
+                     expected);
+        if (isfinite(expected) && !(fabs(got - expected) <= worst))
+            worst = fabs(got - expected);
+    }
+    if (!(worst <= tolerances[dtype] * scale))
+        fail_msg("%s, %s: off by %g", file, g->name, worst);
 }

@@ -38,4 +38,8 @@ double golden_value(poolgrad_dtype dtype, uint64_t bits);
 /* Stores `count` bit patterns in memory of the case's type. */
 void golden_put(const golden *g, const uint64_t *bits, int64_t count, void *memory);
 
+/* Fails the test, naming `file`, case and element, unless dx is within the tolerance of its type of
+ * the system's own answer, or with `against_rule` of the reference. */
+void golden_compare(const golden *g, const char *file, const void *dx, int against_rule);
+
 #endif
