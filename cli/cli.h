@@ -25,8 +25,8 @@ typedef struct cli_verb {
     int (*run)(int argc, char **argv); /* the words behind the verb; returns an exit code */
 } cli_verb;
 
-extern const cli_verb cli_info, cli_grad, cli_pool, cli_explain, cli_check, cli_bench, cli_picture,
-    cli_demo;
+extern const cli_verb cli_info, cli_grad, cli_pool, cli_face_verb, cli_faces, cli_explain,
+    cli_check, cli_bench, cli_picture, cli_demo;
 
 /* ------------------------------------------------------------------- errors */
 

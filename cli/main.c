@@ -15,7 +15,8 @@
 #include "outfile.h"
 
 static const cli_verb *const verbs[] = {
-    &cli_info, &cli_grad, &cli_pool, &cli_explain, &cli_check, &cli_bench, &cli_picture, &cli_demo,
+    &cli_info,    &cli_grad,  &cli_pool,  &cli_face_verb, &cli_faces,
+    &cli_explain, &cli_check, &cli_bench, &cli_picture,   &cli_demo,
 };
 enum {
     VERBS = sizeof verbs / sizeof *verbs

@@ -6,7 +6,7 @@
 #include "cli.h"
 
 enum {
-    MOST_OPTIONS = 24
+    MOST_OPTIONS = 32
 };
 
 static const cli_option *find_long(const cli_option *options, const char *name, size_t length)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Checks of the sources themselves, one script each. They depend on no build but the one whose
 # libraries and compile commands they look at, so one preset registers them.
-foreach(check IN ITEMS format text includes headers)
+foreach(check IN ITEMS format text includes headers docs)
   poolgrad_test(NAME style_${check} LABELS style COMMAND
     "${PROJECT_SOURCE_DIR}/scripts/check_${check}.sh")
 endforeach()

@@ -48,6 +48,8 @@ poolgrad_status pgi_face_begin(pgi_face_call *call, const poolgrad_face_options 
     call->options = *options;
     if (options->plan)
         *options->plan = NULL;
+    if (options->parity)
+        return pgi_face_fail(error, POOLGRAD_ERR_UNSUPPORTED, "parity is not available");
     return POOLGRAD_OK;
 }
 
@@ -186,6 +188,23 @@ void pgi_face_bind(pgi_face_call *call, pgi_face_slot slot, const poolgrad_tenso
     }
 }
 
+/* Whether messages of a status name tensors. */
+static int names_tensors(poolgrad_status status)
+{
+    switch (status) {
+    case POOLGRAD_ERR_NULL:
+    case POOLGRAD_ERR_SHAPE:
+    case POOLGRAD_ERR_OVERFLOW:
+    case POOLGRAD_ERR_LAYOUT:
+    case POOLGRAD_ERR_MISALIGNED:
+    case POOLGRAD_ERR_OVERLAP:
+    case POOLGRAD_ERR_INDEX:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
 /* The library's message with the face's names behind it. */
 static void add_names(const pgi_face_call *call, poolgrad_error *error)
 {
@@ -193,7 +212,7 @@ static void add_names(const pgi_face_call *call, poolgrad_error *error)
     size_t used;
     int i, first = 1;
 
-    if (!error)
+    if (!error || !names_tensors(error->status))
         return;
     used = strlen(error->message);
     for (i = 0; i < PGI_FACE_SLOTS; i++) {

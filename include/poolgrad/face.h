@@ -64,6 +64,11 @@ typedef struct poolgrad_face_options {
      * attributes *plan receives the plan of the call, owned by the caller, or NULL on failure. For
      * executing it often, and for asking which problem a call stands for (poolgrad_plan_desc). */
     poolgrad_plan **plan;
+
+    /* Not 0: the original's own arithmetic instead of poolgrad's, bit for bit where a formula for
+     * it is known (docs/arithmetic.md); slower. */
+    int32_t parity;
+    int32_t reserved;
 } poolgrad_face_options;
 
 /* Fills *options with defaults: everything 0 or NULL but size. Fails with ERR_NULL only. */

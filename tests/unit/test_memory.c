@@ -3,6 +3,7 @@
  * Nothing outside the buffers is touched, and no allocation is lost: buffers that begin and that
  * end at pages without access, allocation failure at every site, executions that allocate nothing.
  */
+#include "allocator.h"
 #include "guard.h"
 
 #include <stdlib.h>
@@ -69,41 +70,6 @@ static void guard_pages(void **state)
 }
 
 /* ---------------------------------------------------------------- allocation */
-
-typedef struct allocator {
-    int calls, fail_at; /* the fail_at-th call gives NULL; 0: none does */
-    int live;
-} allocator;
-
-static void *counted_allocate(void *context, size_t bytes)
-{
-    allocator *a = context;
-
-    if (++a->calls == a->fail_at)
-        return NULL;
-    a->live++;
-    return malloc(bytes);
-}
-
-static void counted_release(void *context, void *memory)
-{
-    allocator *a = context;
-
-    assert_non_null(memory);
-    a->live--;
-    free(memory);
-}
-
-static poolgrad_options counted_options(allocator *a, const char *strategy)
-{
-    poolgrad_options options = options_for(strategy, 3);
-
-    memset(a, 0, sizeof *a);
-    options.allocate = counted_allocate;
-    options.release = counted_release;
-    options.allocator_context = a;
-    return options;
-}
 
 /* Plan, execute without workspace, destroy; returns what the first failing step said. */
 static poolgrad_status attempt(const fixture *f, const poolgrad_options *options,
