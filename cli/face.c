@@ -32,7 +32,9 @@ static const char help[] =
 const cli_face *cli_face_at(size_t index)
 {
     static const cli_face *const faces[] = {
+        &cli_face_onednn,
         &cli_face_onnxruntime,
+        &cli_face_torch,
     };
     return index < sizeof faces / sizeof *faces ? faces[index] : NULL;
 }
