@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "cli.h"
+#include "demo_faces.h"
 #include "measure.h"
 #include "picture.h"
 #include "verify.h"
@@ -17,8 +18,9 @@ static const char help[] =
     "\n"
     "Shows the library at work, in half a minute: the worked examples of DirectML's "
     "documentation,\n"
-    "a picture of a problem, that every strategy, instruction set and number of threads gives the\n"
-    "same bits, and the time of some larger problems in multiples of the memory floor.\n"
+    "computed by the operators of five systems; a picture of a problem; that every strategy,\n"
+    "instruction set and number of threads gives the same bits; and the time of some larger\n"
+    "problems in multiples of the memory floor.\n"
     "\n"
     "    -o, --output FOLDER   where the picture goes, made if it is not there (default: here)\n"
     "    --threads N           threads (default: the CPUs this process may use)\n"
@@ -27,82 +29,6 @@ static const char help[] =
 #define EXAMPLE     "avg2d:f32:nchw:1x1x3x3:k2"
 #define MAX_EXAMPLE "max2d:f32:nchw:1x1x3x3:k2:from=x"
 #define PICTURE     "avg2d:f32:nchw:1x1x9x12:k4x3:s2:p1:ceil:div=exclude"
-
-static void print_rows(const char *label, const float *values, int rows, int columns)
-{
-    for (int i = 0; i < rows; i++) {
-        printf("  %-4s [", i == 0 ? label : "");
-        for (int j = 0; j < columns; j++)
-            printf("%s%6.4g", j ? ", " : "", (double)values[i * columns + j]);
-        printf("]\n");
-    }
-}
-
-/* Computes an example with a dx of 3 by 3 and compares it with what its document says. */
-static int compute_example(const char *problem, const float *dy, const float *x,
-                           const float *documented, float *dx, int *equal)
-{
-    static const cli_compute defaults = {0};
-    poolgrad_desc desc;
-    poolgrad_plan *plan;
-    poolgrad_error error;
-    poolgrad_buffers buffers;
-    int code = cli_resolve("demo", problem, &desc);
-    if (!code)
-        code = cli_plan("demo", problem, &desc, &defaults, &plan, NULL);
-    if (code)
-        return code;
-    poolgrad_buffers_init(&buffers);
-    buffers.dy = dy;
-    buffers.x = x;
-    buffers.dx = dx;
-    if (poolgrad_execute(plan, &buffers, &error) != POOLGRAD_OK)
-        code = cli_library_error("demo", problem, &error);
-    poolgrad_plan_destroy(plan);
-    *equal = !code && memcmp(dx, documented, 9 * sizeof *dx) == 0;
-    return code;
-}
-
-static int print_verdict(int equal)
-{
-    printf("\n  %s\n\n", equal ? "equal to the document" : "NOT what the document says");
-    return equal ? CLI_OK : CLI_DATA;
-}
-
-static int show_average(void)
-{
-    static const float dy[] = {1, 2, 3, 4};
-    static const float documented[] = {0.25f, 0.75f, 0.5f, 1, 2.5f, 1.5f, 0.75f, 1.75f, 1};
-    float dx[9];
-    int equal, code = compute_example(EXAMPLE, dy, NULL, documented, dx, &equal);
-    if (code)
-        return code;
-    printf("1. The example of DirectML's page on DML_AVERAGE_POOLING_GRAD_OPERATOR_DESC\n\n"
-           "  %s: window 2x2, stride 1; every element of dy goes,\n"
-           "  divided by 4, to the four inputs of its window\n\n",
-           EXAMPLE);
-    print_rows("dy", dy, 2, 2);
-    print_rows("dx", dx, 3, 3);
-    return print_verdict(equal);
-}
-
-static int show_max(void)
-{
-    static const float x[] = {1, 2, 3, 2, 4, 2, 5, 6, 7}, dy[] = {1, 2, 4, 5};
-    static const float documented[] = {0, 0, 0, 0, 3, 0, 0, 4, 5};
-    float dx[9];
-    int equal, code = compute_example(MAX_EXAMPLE, dy, x, documented, dx, &equal);
-    if (code)
-        return code;
-    printf("2. The example of DirectML's page on DML_MAX_POOLING_GRAD_OPERATOR_DESC\n\n"
-           "  %s: every element of dy goes to the largest input\n"
-           "  of its window; the 4 in the middle wins two of them\n\n",
-           MAX_EXAMPLE);
-    print_rows("x", x, 3, 3);
-    print_rows("dy", dy, 2, 2);
-    print_rows("dx", dx, 3, 3);
-    return print_verdict(equal);
-}
 
 static int show_picture(const char *folder)
 {
@@ -216,9 +142,7 @@ static int run(int argc, char **argv)
                   strerror(errno));
         return CLI_DATA;
     }
-    int code = show_average();
-    if (!code)
-        code = show_max();
+    int code = cli_demo_faces();
     if (!code)
         code = show_picture(folder);
     if (!code)

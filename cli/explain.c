@@ -44,6 +44,7 @@ static const char *const base_words[] = {
     [POOLGRAD_INDEX_NXC_IMAGE] = "nxc_image: counts over plane, channels",
 };
 
+static const char *const nan_names[] = {"?", "first", "skip", "last", "leading"};
 static const char *const base_names[] = {"?", "tensor", "plane", "nxc", "nxc_image"};
 
 static void print_list(const int64_t *values, int count, const char *separator)
@@ -99,15 +100,16 @@ static void print_operand(const poolgrad_desc *desc, const cli_operand *operand)
 /* Who wins, and how the winner is written down. */
 static void print_max(const poolgrad_desc *desc)
 {
+    static const char *const nans[] = {
+        "?", "the first NaN before any number", "NaN only if there is nothing else",
+        "the last NaN before any number", "NaN only if it leads the window"};
     int from_indices = desc->op == POOLGRAD_MAX_GRAD && desc->winner == POOLGRAD_FROM_INDICES;
     printf("%-12s", "winner");
     if (from_indices)
         printf("what the indices say; each is checked against its window%s\n",
                desc->no_winner ? "; -1 is none" : "");
     else
-        printf("the first maximum in row-major order; %s\n",
-               desc->nan == POOLGRAD_NAN_FIRST ? "the first NaN before any number"
-                                               : "NaN only if there is nothing else");
+        printf("the first maximum in row-major order; %s\n", nans[desc->nan]);
     if (from_indices || desc->op == POOLGRAD_MAX)
         printf("%-12s%s, positions in %s order\n", "index", base_words[desc->index_base],
                desc->index_order == POOLGRAD_COLUMN_MAJOR ? "column-major" : "row-major");
@@ -213,7 +215,7 @@ static void json_max(const poolgrad_desc *desc)
 {
     if (desc->op == POOLGRAD_MAX_GRAD)
         json_word("from", desc->winner == POOLGRAD_FROM_X ? "x" : "indices");
-    json_word("nan", desc->nan == POOLGRAD_NAN_FIRST ? "first" : "skip");
+    json_word("nan", nan_names[desc->nan]);
     json_word("index", cli_index_type_name(desc->index_type));
     json_word("base", base_names[desc->index_base]);
     json_word("order", desc->index_order == POOLGRAD_COLUMN_MAJOR ? "column" : "row");

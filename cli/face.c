@@ -32,9 +32,8 @@ static const char help[] =
 const cli_face *cli_face_at(size_t index)
 {
     static const cli_face *const faces[] = {
-        &cli_face_onednn,
-        &cli_face_onnxruntime,
-        &cli_face_torch,
+        &cli_face_directml,    &cli_face_tensorflow, &cli_face_onednn,
+        &cli_face_onnxruntime, &cli_face_torch,
     };
     return index < sizeof faces / sizeof *faces ? faces[index] : NULL;
 }
@@ -121,8 +120,7 @@ static int read_bool(cli_face_call *call, int i)
     return bad_attribute(call, i, "true or false");
 }
 
-/* Turns the texts of the command line into lists where the operator wants numbers. */
-static int read_attributes(cli_face_call *call)
+int cli_face_read_attributes(cli_face_call *call)
 {
     int code = 0;
     for (int i = 0; call->op->attributes[i].name && !code; i++) {
@@ -134,6 +132,12 @@ static int read_attributes(cli_face_call *call)
             code = bad_attribute(call, i, "one whole number");
     }
     return code;
+}
+
+void cli_face_free_attributes(cli_face_call *call)
+{
+    for (int i = 0; i < CLI_FACE_ATTRIBUTES; i++)
+        free((void *)call->list[i].values);
 }
 
 /* --------------------------------------------------------------------- files */
@@ -320,7 +324,7 @@ static int run_files(session *s, int words, char **paths)
                   op->attributes[sizes].note);
         return CLI_USAGE;
     }
-    int code = read_attributes(&s->call);
+    int code = cli_face_read_attributes(&s->call);
     for (int i = 0; i < s->inputs && !code; i++)
         code = load(s, i, paths[i]);
     if (!code)
@@ -330,7 +334,7 @@ static int run_files(session *s, int words, char **paths)
 
 /* ---------------------------------------------------------------- the verb */
 
-static int find_operator(cli_face_call *call, const char *name)
+int cli_face_find(cli_face_call *call, const char *name)
 {
     const char *names[64];
     size_t count = 0;
@@ -375,13 +379,12 @@ static int run(int argc, char **argv)
         cli_error(verb, "name the operator first; 'poolgrad faces' lists them");
         return CLI_USAGE;
     }
-    int words, code = find_operator(&s.call, argv[0]);
+    int words, code = cli_face_find(&s.call, argv[0]);
     if (!code)
         code = parse(&s, argc - 1, argv + 1, &words);
     if (!code)
         code = run_files(&s, words, argv + 1);
-    for (int i = 0; i < CLI_FACE_ATTRIBUTES; i++)
-        free((void *)s.call.list[i].values);
+    cli_face_free_attributes(&s.call);
     for (int i = 0; i < CLI_FACE_INPUTS; i++)
         sup_npy_free(&s.arrays[i]);
     free(s.call.output.data);

@@ -84,6 +84,13 @@ typedef struct cli_face_call {
     poolgrad_face_options options;
 } cli_face_call;
 
+/* Finds an operator by its name. Returns 0, or an exit code after a message, as does the next. */
+int cli_face_find(cli_face_call *call, const char *name);
+
+/* Turns the texts of the attributes into lists where the operator wants numbers. */
+int cli_face_read_attributes(cli_face_call *call);
+void cli_face_free_attributes(cli_face_call *call);
+
 /* Attributes by name. A list that was left out has NULL values, a text is NULL, a number or bool is
  * `fallback`. */
 poolgrad_list cli_attr_list(const cli_face_call *call, const char *name);

@@ -14,7 +14,7 @@ complain()
 }
 
 # Golden results and other data are not ours to reformat; prose has no licence line.
-mapfile -t code < <(find .ci CMakeLists.txt Makefile cmake include src support cli tests examples \
+mapfile -t code < <(find .ci CMakeLists.txt Makefile cmake include src faces support cli tests examples \
     scripts \( -name '*.[ch]' -o -name '*.sh' -o -name '*.py' -o -name '*.cmake' \
     -o -name CMakeLists.txt -o -name Makefile -o -name '*.map' -o -name '*.def' \
     -o -path .ci/run \) -type f | LC_ALL=C sort)

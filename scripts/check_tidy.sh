@@ -6,6 +6,6 @@ build=$(cd "$1" && pwd)
 cd "$(dirname "$0")/.."
 
 # The compile commands are gcc's: clang may not know all of its warnings.
-find src support cli -name '*.c' -print0 |
+find src faces support cli -name '*.c' -print0 |
     xargs -0 -n 1 -P "$(nproc)" clang-tidy-14 -p "$build" --quiet \
         --extra-arg=-Wno-unknown-warning-option 2> >(grep -v 'warnings\? generated' >&2)

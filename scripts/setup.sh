@@ -8,6 +8,7 @@ build=(gcc libc6-dev cmake ninja-build pkg-config libcmocka-dev)
 coverage=("${build[@]}" gcovr)
 test=("${build[@]}" g++ clang libclang-rt-14-dev libomp-dev clang-format-14 clang-tidy-14
     gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user xz-utils
+    gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64
     python3-numpy)
 
 case "${1:-}" in

@@ -24,9 +24,17 @@ void sup_naive_avg(const poolgrad_desc *resolved, const double *x, double *y, do
 /* 1 if a value takes the place of the best of those before it. */
 static int beats(poolgrad_nan rule, double value, double best)
 {
-    if (rule == POOLGRAD_NAN_FIRST)
+    switch (rule) {
+    case POOLGRAD_NAN_FIRST:
         return !isnan(best) && (isnan(value) || value > best);
-    return !isnan(value) && (isnan(best) || value > best);
+    case POOLGRAD_NAN_LAST:
+        return isnan(value) || (!isnan(best) && value > best);
+    case POOLGRAD_NAN_SKIP:
+        return !isnan(value) && (isnan(best) || value > best);
+    case POOLGRAD_NAN_LEADING: /* the best is NaN only if it was the first of all */
+        return !isnan(value) && !isnan(best) && value > best;
+    }
+    return 0;
 }
 
 void sup_naive_winners(const poolgrad_desc *resolved, const double *x, int64_t *winners)

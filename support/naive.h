@@ -22,8 +22,9 @@ void sup_naive_avg(const poolgrad_desc *resolved, const double *x, double *y, do
 
 /*
  * MAX, and MAX_GRAD from x: the winner of every window: the first maximum in row-major order, -0
- * and +0 being equal; with NAN_FIRST the first NaN if there is one; with NAN_SKIP NaN counts only
- * in a window of nothing else, whose first position inside the input then wins. Padding never wins.
+ * and +0 being equal; with NAN_FIRST the first NaN if there is one, with NAN_LAST the last; with
+ * NAN_SKIP NaN counts only in a window of nothing else, whose first position inside the input then
+ * wins; with NAN_LEADING only if it is at that first position. Padding never wins.
  * -1 for a window that covers no position, and for one that the x view does not hold completely
  * (a dy view may be larger than what the dx view needs; such windows do not reach it).
  */

@@ -71,7 +71,7 @@ static poolgrad_op draw_op(sup_rng *rng, unsigned ops)
 static void draw_max(sup_rng *rng, poolgrad_desc *desc)
 {
     desc->winner = (poolgrad_winner)sup_rng_range(rng, POOLGRAD_FROM_INDICES, POOLGRAD_FROM_X);
-    desc->nan = (poolgrad_nan)sup_rng_range(rng, POOLGRAD_NAN_FIRST, POOLGRAD_NAN_SKIP);
+    desc->nan = (poolgrad_nan)sup_rng_range(rng, POOLGRAD_NAN_FIRST, POOLGRAD_NAN_LEADING);
     desc->index_type = (poolgrad_index_type)sup_rng_range(rng, POOLGRAD_I64, POOLGRAD_U32);
     desc->index_base =
         (poolgrad_index_base)sup_rng_range(rng, POOLGRAD_INDEX_TENSOR, POOLGRAD_INDEX_NXC_IMAGE);

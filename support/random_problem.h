@@ -36,7 +36,7 @@ sup_limits sup_limits_default(void);
  * padded or reversed); one-sided padding, up to more than the kernel; dilation; floor, ceil,
  * adaptive; the four divisors; stride above the kernel; kernel above the input, rarely 2^31-1;
  * batch or channels 0; boxes of what is written with the boxes of what it needs, sometimes
- * enlarged; alpha and beta; for max the winners from indices or x, both NaN rules, every type,
+ * enlarged; alpha and beta; for max the winners from indices or x, every NaN rule, every type,
  * base and order of indices, with and without "no winner".
  */
 void sup_random_problem(sup_rng *rng, const sup_limits *limits, poolgrad_desc *desc);

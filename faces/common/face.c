@@ -14,20 +14,18 @@ poolgrad_status poolgrad_face_options_init(poolgrad_face_options *options)
     return POOLGRAD_OK;
 }
 
-poolgrad_status pgi_face_fail(poolgrad_error *error, poolgrad_status status, const char *format,
-                              ...)
+void pgi_face_say(poolgrad_error *error, poolgrad_status status, const char *format, ...)
 {
     va_list arguments;
 
     if (!error)
-        return status;
+        return;
     memset(error, 0, sizeof *error);
     error->status = status;
     error->position = -1;
     va_start(arguments, format);
     vsnprintf(error->message, sizeof error->message, format, arguments);
     va_end(arguments);
-    return status;
 }
 
 poolgrad_status pgi_face_begin(pgi_face_call *call, const poolgrad_face_options *options,
@@ -226,24 +224,34 @@ static void add_names(const pgi_face_call *call, poolgrad_error *error)
         snprintf(error->message + used, sizeof error->message - used, ")");
 }
 
+poolgrad_status pgi_face_execute(const pgi_face_call *call, const poolgrad_plan *plan,
+                                 poolgrad_error *error)
+{
+    const poolgrad_status status = poolgrad_execute(plan, &call->buffers, error);
+
+    if (status != POOLGRAD_OK)
+        add_names(call, error);
+    return status;
+}
+
 poolgrad_status pgi_face_finish(pgi_face_call *call, poolgrad_error *error)
 {
     poolgrad_plan *plan;
     poolgrad_status status;
 
     status = poolgrad_plan_create(&plan, &call->desc, call->options.compute, error);
-    if (status == POOLGRAD_OK && call->options.plan) {
+    if (status != POOLGRAD_OK) {
+        add_names(call, error);
+        return status;
+    }
+    if (call->options.plan) {
         *call->options.plan = plan;
         return POOLGRAD_OK;
     }
-    if (status == POOLGRAD_OK) {
-        call->buffers.workspace = call->options.workspace;
-        call->buffers.workspace_size = call->options.workspace_size;
-        status = poolgrad_execute(plan, &call->buffers, error);
-        poolgrad_plan_destroy(plan);
-    }
-    if (status != POOLGRAD_OK)
-        add_names(call, error);
+    call->buffers.workspace = call->options.workspace;
+    call->buffers.workspace_size = call->options.workspace_size;
+    status = pgi_face_execute(call, plan, error);
+    poolgrad_plan_destroy(plan);
     return status;
 }
 

@@ -35,12 +35,15 @@ typedef struct pgi_face_call {
     const char *name[PGI_FACE_SLOTS]; /* what the face calls the tensors, for messages */
 } pgi_face_call;
 
-/* Fills a failure's message if error is not NULL; returns status. */
+/* Fills a failure if error is not NULL. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif
-poolgrad_status
-pgi_face_fail(poolgrad_error *error, poolgrad_status status, const char *format, ...);
+void pgi_face_say(poolgrad_error *error, poolgrad_status status, const char *format, ...);
+
+/* The same with `status` as its value; a macro, so that whoever reads or analyses a face sees that
+ * it is not POOLGRAD_OK. */
+#define pgi_face_fail(error, status, ...) (pgi_face_say(error, status, __VA_ARGS__), (status))
 
 /* Checks and copies the options (NULL: defaults), sets *options->plan to NULL, and gives the call a
  * descriptor with defaults. */
@@ -86,6 +89,10 @@ void pgi_face_bind(pgi_face_call *call, pgi_face_slot slot, const poolgrad_tenso
 /* Plans, and executes unless the caller wants the plan only. Messages of the library are followed
  * by the face's names of the tensors. */
 poolgrad_status pgi_face_finish(pgi_face_call *call, poolgrad_error *error);
+
+/* Executes a plan that a face has kept, with the buffers and the names of the call. */
+poolgrad_status pgi_face_execute(const pgi_face_call *call, const poolgrad_plan *plan,
+                                 poolgrad_error *error);
 
 /* 1 if both are the same text but for the case of ASCII letters. */
 int pgi_face_same_word(const char *a, const char *b);

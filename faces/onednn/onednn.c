@@ -74,9 +74,9 @@ static code check_tensor(backward *b, const poolgrad_tensor *tensor, const char 
         desc->dtype = dtype;
     if (dtype && dtype == desc->dtype)
         return POOLGRAD_ONEDNN_SUCCESS;
-    pgi_face_fail(error, POOLGRAD_ERR_ENUM, "%s: given data type for %s %s is %d v.s. expected %s",
-                  b->op, position == OUTPUT ? "output" : "input", name, (int)tensor->dtype,
-                  position == 0 ? "f32 (3), bf16 (2) or f16 (1)" : "that of the first input");
+    pgi_face_say(error, POOLGRAD_ERR_ENUM, "%s: given data type for %s %s is %d v.s. expected %s",
+                 b->op, position == OUTPUT ? "output" : "input", name, (int)tensor->dtype,
+                 position == 0 ? "f32 (3), bf16 (2) or f16 (1)" : "that of the first input");
     return POOLGRAD_ONEDNN_INVALID_GRAPH_OP;
 }
 
@@ -89,9 +89,9 @@ static code check_shape_tensor(const backward *b, const poolgrad_tensor *src_sha
         return code_of(status);
     if (src_shape->dtype == POOLGRAD_ONEDNN_S32 || src_shape->dtype == POOLGRAD_ONEDNN_S64)
         return POOLGRAD_ONEDNN_SUCCESS;
-    pgi_face_fail(error, POOLGRAD_ERR_ENUM,
-                  "%s: given data type for input src_shape is %d v.s. expected s32 (4) or s64 (16)",
-                  b->op, (int)src_shape->dtype);
+    pgi_face_say(error, POOLGRAD_ERR_ENUM,
+                 "%s: given data type for input src_shape is %d v.s. expected s32 (4) or s64 (16)",
+                 b->op, (int)src_shape->dtype);
     return POOLGRAD_ONEDNN_INVALID_GRAPH_OP;
 }
 
@@ -99,8 +99,8 @@ static code check_given(const backward *b, const char *name, int given, poolgrad
 {
     if (given)
         return POOLGRAD_ONEDNN_SUCCESS;
-    pgi_face_fail(error, POOLGRAD_ERR_ATTRIBUTE, "%s: attribute %s is required but not set", b->op,
-                  name);
+    pgi_face_say(error, POOLGRAD_ERR_ATTRIBUTE, "%s: attribute %s is required but not set", b->op,
+                 name);
     return POOLGRAD_ONEDNN_INVALID_GRAPH_OP;
 }
 
@@ -108,8 +108,8 @@ static code check_absent(const backward *b, const char *name, int given, poolgra
 {
     if (!given)
         return POOLGRAD_ONEDNN_SUCCESS;
-    pgi_face_fail(error, POOLGRAD_ERR_ATTRIBUTE, "%s: attribute %s is not defined in spec", b->op,
-                  name);
+    pgi_face_say(error, POOLGRAD_ERR_ATTRIBUTE, "%s: attribute %s is not defined in spec", b->op,
+                 name);
     return POOLGRAD_ONEDNN_INVALID_GRAPH_OP;
 }
 
@@ -122,10 +122,10 @@ static code find_word(const backward *b, const char *name, const char *text,
         (*place)++;
     if (*place < count)
         return POOLGRAD_ONEDNN_SUCCESS;
-    pgi_face_fail(error, POOLGRAD_ERR_ATTRIBUTE,
-                  "%s: attribute %s has invalid value: %.40s; it is one of %s, %s%s%s%s%s", b->op,
-                  name, text, words[0], words[1], count > 2 ? ", " : "", count > 2 ? words[2] : "",
-                  count > 3 ? ", " : "", count > 3 ? words[3] : "");
+    pgi_face_say(error, POOLGRAD_ERR_ATTRIBUTE,
+                 "%s: attribute %s has invalid value: %.40s; it is one of %s, %s%s%s%s%s", b->op,
+                 name, text, words[0], words[1], count > 2 ? ", " : "", count > 2 ? words[2] : "",
+                 count > 3 ? ", " : "", count > 3 ? words[3] : "");
     return POOLGRAD_ONEDNN_INVALID_GRAPH_OP;
 }
 
@@ -136,10 +136,10 @@ static code check_pads(const backward *b, poolgrad_list pads, const char *name,
 
     for (i = 0; i < pads.count; i++) {
         if (pads.values[i] < 0) {
-            pgi_face_fail(error, POOLGRAD_ERR_ATTRIBUTE,
-                          "%s: %s should be a s64 list containing non-negative values: %s[%zu] is "
-                          "%lld",
-                          b->op, name, name, i, (long long)pads.values[i]);
+            pgi_face_say(error, POOLGRAD_ERR_ATTRIBUTE,
+                         "%s: %s should be a s64 list containing non-negative values: %s[%zu] is "
+                         "%lld",
+                         b->op, name, name, i, (long long)pads.values[i]);
             return POOLGRAD_ONEDNN_INVALID_GRAPH_OP;
         }
     }
@@ -193,8 +193,8 @@ static code check_rank(const backward *b, const poolgrad_tensor *tensor, const c
 {
     if (tensor->rank >= 3 && tensor->rank <= DIMS)
         return POOLGRAD_ONEDNN_SUCCESS;
-    pgi_face_fail(error, POOLGRAD_ERR_RANK, "%s: %s has %d dimensions; it must have 3, 4 or 5",
-                  b->op, name, (int)tensor->rank);
+    pgi_face_say(error, POOLGRAD_ERR_RANK, "%s: %s has %d dimensions; it must have 3, 4 or 5",
+                 b->op, name, (int)tensor->rank);
     return POOLGRAD_ONEDNN_INVALID_ARGUMENTS;
 }
 
@@ -204,16 +204,16 @@ static code check_list(const backward *b, poolgrad_list list, const char *name, 
     size_t i;
 
     if (list.count != count) {
-        pgi_face_fail(error, POOLGRAD_ERR_ATTRIBUTE,
-                      "%s: dimensions are invalid: %s has %zu values; there are %zu spatial axes",
-                      b->op, name, list.count, count);
+        pgi_face_say(error, POOLGRAD_ERR_ATTRIBUTE,
+                     "%s: dimensions are invalid: %s has %zu values; there are %zu spatial axes",
+                     b->op, name, list.count, count);
         return POOLGRAD_ONEDNN_INVALID_ARGUMENTS;
     }
     for (i = 0; i < count; i++) {
         if (list.values[i] < least) {
-            pgi_face_fail(error, POOLGRAD_ERR_ATTRIBUTE,
-                          "%s: bad dimension: %s[%zu] is %lld; it must be at least %d", b->op, name,
-                          i, (long long)list.values[i], (int)least);
+            pgi_face_say(error, POOLGRAD_ERR_ATTRIBUTE,
+                         "%s: bad dimension: %s[%zu] is %lld; it must be at least %d", b->op, name,
+                         i, (long long)list.values[i], (int)least);
             return POOLGRAD_ONEDNN_INVALID_ARGUMENTS;
         }
     }
@@ -230,28 +230,27 @@ static code read_shape(const backward *b, const poolgrad_tensor *tensor, int32_t
     int32_t i, narrow;
 
     if (tensor->rank != 1) {
-        pgi_face_fail(error, POOLGRAD_ERR_RANK,
-                      "%s: dimensions are invalid: src_shape is a tensor of %d dimensions; it must "
-                      "have 1",
-                      b->op, (int)tensor->rank);
+        pgi_face_say(error, POOLGRAD_ERR_RANK,
+                     "%s: dimensions are invalid: src_shape is a tensor of %d dimensions; it must "
+                     "have 1",
+                     b->op, (int)tensor->rank);
         return POOLGRAD_ONEDNN_INVALID_ARGUMENTS;
     }
     if (tensor->sizes[0] != count) {
-        pgi_face_fail(
-            error, POOLGRAD_ERR_SHAPE,
-            "%s: dimensions are invalid: src_shape is a tensor of %lld elements; diff_dst "
-            "has %d dimensions",
-            b->op, (long long)tensor->sizes[0], (int)count);
+        pgi_face_say(error, POOLGRAD_ERR_SHAPE,
+                     "%s: dimensions are invalid: src_shape is a tensor of %lld elements; diff_dst "
+                     "has %d dimensions",
+                     b->op, (long long)tensor->sizes[0], (int)count);
         return POOLGRAD_ONEDNN_INVALID_ARGUMENTS;
     }
     if (!tensor->data) {
-        pgi_face_fail(error, POOLGRAD_ERR_NULL, "%s: the data of src_shape is NULL", b->op);
+        pgi_face_say(error, POOLGRAD_ERR_NULL, "%s: the data of src_shape is NULL", b->op);
         return POOLGRAD_ONEDNN_INVALID_ARGUMENTS;
     }
     stride = tensor->strides ? tensor->strides[0] : 1;
     if (stride > farthest || stride < -farthest) {
-        pgi_face_fail(error, POOLGRAD_ERR_OVERFLOW, "%s: src_shape has the stride %lld", b->op,
-                      (long long)stride);
+        pgi_face_say(error, POOLGRAD_ERR_OVERFLOW, "%s: src_shape has the stride %lld", b->op,
+                     (long long)stride);
         return POOLGRAD_ONEDNN_INVALID_ARGUMENTS;
     }
     for (i = 0; i < count; i++) {
@@ -277,16 +276,16 @@ static code find_shape(const backward *b, const poolgrad_tensor *src_shape, int6
     if (src_shape)
         return read_shape(b, src_shape, rank, sizes, error);
     if (!list.values) {
-        pgi_face_fail(error, POOLGRAD_ERR_ATTRIBUTE,
-                      "%s: src_shape should be specified in attributes if it's not given in inputs",
-                      b->op);
+        pgi_face_say(error, POOLGRAD_ERR_ATTRIBUTE,
+                     "%s: src_shape should be specified in attributes if it's not given in inputs",
+                     b->op);
         return POOLGRAD_ONEDNN_INVALID_ARGUMENTS;
     }
     if (list.count != (size_t)rank) {
-        pgi_face_fail(error, POOLGRAD_ERR_ATTRIBUTE,
-                      "%s: dimensions are invalid: src_shape has %zu values; diff_dst has %d "
-                      "dimensions",
-                      b->op, list.count, (int)rank);
+        pgi_face_say(error, POOLGRAD_ERR_ATTRIBUTE,
+                     "%s: dimensions are invalid: src_shape has %zu values; diff_dst has %d "
+                     "dimensions",
+                     b->op, list.count, (int)rank);
         return POOLGRAD_ONEDNN_INVALID_ARGUMENTS;
     }
     pgi_face_copy(list, sizes, rank, 0);
@@ -302,18 +301,18 @@ static code set_input(backward *b, const poolgrad_tensor *input, const char *nam
 
     for (i = 0; i < input->rank; i++) {
         if (input->sizes[i] < 0) {
-            pgi_face_fail(error, POOLGRAD_ERR_SHAPE, "%s: the size %d of %s is %lld", b->op, (int)i,
-                          name, (long long)input->sizes[i]);
+            pgi_face_say(error, POOLGRAD_ERR_SHAPE, "%s: the size %d of %s is %lld", b->op, (int)i,
+                         name, (long long)input->sizes[i]);
             return POOLGRAD_ONEDNN_INVALID_SHAPE;
         }
     }
     pgi_face_set_input(&b->call.desc, input, b->order);
     if (pgi_face_has_sizes(b->diff_src, input->rank, input->sizes))
         return POOLGRAD_ONEDNN_SUCCESS;
-    pgi_face_fail(error, POOLGRAD_ERR_SHAPE,
-                  "%s: input and output shapes are not compatible: diff_src is %s, %s is %s", b->op,
-                  pgi_face_sizes_text(b->diff_src->rank, b->diff_src->sizes, given, sizeof given),
-                  name, pgi_face_sizes_text(input->rank, input->sizes, needed, sizeof needed));
+    pgi_face_say(error, POOLGRAD_ERR_SHAPE,
+                 "%s: input and output shapes are not compatible: diff_src is %s, %s is %s", b->op,
+                 pgi_face_sizes_text(b->diff_src->rank, b->diff_src->sizes, given, sizeof given),
+                 name, pgi_face_sizes_text(input->rank, input->sizes, needed, sizeof needed));
     return b->average ? POOLGRAD_ONEDNN_INVALID_ARGUMENTS : POOLGRAD_ONEDNN_INVALID_SHAPE;
 }
 
@@ -356,11 +355,11 @@ static code check_excluded(const backward *b, poolgrad_error *error)
 
     for (i = 0; i < desc->rank; i++) {
         if (desc->pad_lo[i] >= desc->kernel[i] || desc->pad_hi[i] >= desc->kernel[i]) {
-            pgi_face_fail(error, POOLGRAD_ERR_ATTRIBUTE,
-                          "%s: inconsistent padding (%lld, %lld >= kernel, %lld) on spatial axis "
-                          "%d; exclude_pad needs pads below the kernel",
-                          b->op, (long long)desc->pad_lo[i], (long long)desc->pad_hi[i],
-                          (long long)desc->kernel[i], (int)i);
+            pgi_face_say(error, POOLGRAD_ERR_ATTRIBUTE,
+                         "%s: inconsistent padding (%lld, %lld >= kernel, %lld) on spatial axis "
+                         "%d; exclude_pad needs pads below the kernel",
+                         b->op, (long long)desc->pad_lo[i], (long long)desc->pad_hi[i],
+                         (long long)desc->kernel[i], (int)i);
             return POOLGRAD_ONEDNN_INVALID_ARGUMENTS;
         }
     }
@@ -382,10 +381,10 @@ static code check_windows(const backward *b, poolgrad_error *error)
     pgi_face_sizes(b->order, desc->rank, desc->batch, desc->channels, out, sizes);
     if (pgi_face_has_sizes(diff_dst, desc->rank + 2, sizes))
         return POOLGRAD_ONEDNN_SUCCESS;
-    pgi_face_fail(error, POOLGRAD_ERR_SHAPE,
-                  "%s: mismatch between actual and computed dims: diff_dst is %s, not %s", b->op,
-                  pgi_face_sizes_text(diff_dst->rank, diff_dst->sizes, given, sizeof given),
-                  pgi_face_sizes_text(desc->rank + 2, sizes, computed, sizeof computed));
+    pgi_face_say(error, POOLGRAD_ERR_SHAPE,
+                 "%s: mismatch between actual and computed dims: diff_dst is %s, not %s", b->op,
+                 pgi_face_sizes_text(diff_dst->rank, diff_dst->sizes, given, sizeof given),
+                 pgi_face_sizes_text(desc->rank + 2, sizes, computed, sizeof computed));
     return POOLGRAD_ONEDNN_INVALID_ARGUMENTS;
 }
 

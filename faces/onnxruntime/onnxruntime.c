@@ -56,34 +56,34 @@ static code check_tensors(pgi_face_call *call, const char *op, const poolgrad_te
     if (status != POOLGRAD_OK)
         return code_of(status);
     if (!dX || (dX->rank > 0 && !dX->sizes)) {
-        pgi_face_fail(error, POOLGRAD_ERR_NULL,
-                      "the shape of dX is missing; %s takes the sizes of its result from it", op);
+        pgi_face_say(error, POOLGRAD_ERR_NULL,
+                     "the shape of dX is missing; %s takes the sizes of its result from it", op);
         return POOLGRAD_ONNXRUNTIME_INVALID_GRAPH;
     }
     call->desc.dtype = dtype_of(dY->dtype);
     if (!call->desc.dtype) {
-        pgi_face_fail(error, POOLGRAD_ERR_UNSUPPORTED,
-                      "Could not find an implementation for %s(9): dY has the element type %d; it "
-                      "must be FLOAT (1), FLOAT16 (10), DOUBLE (11) or BFLOAT16 (16)",
-                      op, (int)dY->dtype);
+        pgi_face_say(error, POOLGRAD_ERR_UNSUPPORTED,
+                     "Could not find an implementation for %s(9): dY has the element type %d; it "
+                     "must be FLOAT (1), FLOAT16 (10), DOUBLE (11) or BFLOAT16 (16)",
+                     op, (int)dY->dtype);
         return POOLGRAD_ONNXRUNTIME_NOT_IMPLEMENTED;
     }
     if (dX->dtype != dY->dtype) {
-        pgi_face_fail(error, POOLGRAD_ERR_ENUM, "dX has the element type %d but dY has %d",
-                      (int)dX->dtype, (int)dY->dtype);
+        pgi_face_say(error, POOLGRAD_ERR_ENUM, "dX has the element type %d but dY has %d",
+                     (int)dX->dtype, (int)dY->dtype);
         return POOLGRAD_ONNXRUNTIME_INVALID_GRAPH;
     }
     if (dX->rank < 3 || dX->rank > 5) {
-        pgi_face_fail(error, POOLGRAD_ERR_RANK,
-                      "Unsupported pooling size : dX has the rank %d; it must be 3, 4 or 5",
-                      (int)dX->rank);
+        pgi_face_say(error, POOLGRAD_ERR_RANK,
+                     "Unsupported pooling size : dX has the rank %d; it must be 3, 4 or 5",
+                     (int)dX->rank);
         return POOLGRAD_ONNXRUNTIME_INVALID_ARGUMENT;
     }
     for (i = 0; i < dX->rank; i++) {
         if (dX->sizes[i] < 0) {
-            pgi_face_fail(error, POOLGRAD_ERR_SHAPE,
-                          "the size %d of dX is %lld; the gradient needs a static shape", (int)i,
-                          (long long)dX->sizes[i]);
+            pgi_face_say(error, POOLGRAD_ERR_SHAPE,
+                         "the size %d of dX is %lld; the gradient needs a static shape", (int)i,
+                         (long long)dX->sizes[i]);
             return POOLGRAD_ONNXRUNTIME_INVALID_GRAPH;
         }
     }
@@ -98,14 +98,14 @@ static code check_list(poolgrad_list list, const char *name, size_t count, int64
     if (!list.values)
         return POOLGRAD_ONNXRUNTIME_OK;
     if (list.count != count) {
-        pgi_face_fail(error, POOLGRAD_ERR_ATTRIBUTE, "%s has %zu values; dX needs %zu", name,
-                      list.count, count);
+        pgi_face_say(error, POOLGRAD_ERR_ATTRIBUTE, "%s has %zu values; dX needs %zu", name,
+                     list.count, count);
         return POOLGRAD_ONNXRUNTIME_RUNTIME_EXCEPTION;
     }
     for (i = 0; i < count; i++) {
         if (list.values[i] < least) {
-            pgi_face_fail(error, POOLGRAD_ERR_ATTRIBUTE, "%s[%zu] is %lld; it must be at least %d",
-                          name, i, (long long)list.values[i], (int)least);
+            pgi_face_say(error, POOLGRAD_ERR_ATTRIBUTE, "%s[%zu] is %lld; it must be at least %d",
+                         name, i, (long long)list.values[i], (int)least);
             return POOLGRAD_ONNXRUNTIME_RUNTIME_EXCEPTION;
         }
     }
@@ -134,10 +134,10 @@ static code set_padding(poolgrad_desc *desc, const attributes_t *a, poolgrad_err
     for (i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(a->auto_pad, known[i].name) == 0)
             return code_of(poolgrad_desc_set_padding(desc, known[i].padding, error));
-    pgi_face_fail(error, POOLGRAD_ERR_ATTRIBUTE,
-                  "Unknown AutoPadType String: %.40s; it is one of NOTSET, VALID, SAME_UPPER, "
-                  "SAME_LOWER",
-                  a->auto_pad);
+    pgi_face_say(error, POOLGRAD_ERR_ATTRIBUTE,
+                 "Unknown AutoPadType String: %.40s; it is one of NOTSET, VALID, SAME_UPPER, "
+                 "SAME_LOWER",
+                 a->auto_pad);
     return POOLGRAD_ONNXRUNTIME_RUNTIME_EXCEPTION;
 }
 
@@ -149,8 +149,8 @@ static code set_attributes(pgi_face_call *call, const attributes_t *a, const poo
     code c;
 
     if (!a || !a->kernel_shape.values) {
-        pgi_face_fail(error, POOLGRAD_ERR_ATTRIBUTE,
-                      "Required attribute 'kernel_shape' is missing.");
+        pgi_face_say(error, POOLGRAD_ERR_ATTRIBUTE,
+                     "Required attribute 'kernel_shape' is missing.");
         return POOLGRAD_ONNXRUNTIME_INVALID_GRAPH;
     }
     c = check_list(a->kernel_shape, "kernel_shape", spatial, 1, error);
@@ -185,10 +185,9 @@ static code check_shape(const pgi_face_call *call, const poolgrad_tensor *dY, po
     pgi_face_sizes(order, desc->rank, desc->batch, desc->channels, out, sizes);
     if (pgi_face_has_sizes(dY, desc->rank + 2, sizes))
         return POOLGRAD_ONNXRUNTIME_OK;
-    pgi_face_fail(error, POOLGRAD_ERR_SHAPE,
-                  "dY has the shape %s; dX and the attributes make it %s",
-                  pgi_face_sizes_text(dY->rank, dY->sizes, found, sizeof found),
-                  pgi_face_sizes_text(desc->rank + 2, sizes, expected, sizeof expected));
+    pgi_face_say(error, POOLGRAD_ERR_SHAPE, "dY has the shape %s; dX and the attributes make it %s",
+                 pgi_face_sizes_text(dY->rank, dY->sizes, found, sizeof found),
+                 pgi_face_sizes_text(desc->rank + 2, sizes, expected, sizeof expected));
     return POOLGRAD_ONNXRUNTIME_INVALID_ARGUMENT;
 }
 
@@ -242,17 +241,17 @@ poolgrad_onnxruntime_max_pool_grad(const poolgrad_tensor *dY, const poolgrad_ten
     if (status != POOLGRAD_OK)
         return code_of(status);
     if (Indices->dtype != POOLGRAD_ONNXRUNTIME_INT64) {
-        pgi_face_fail(error, POOLGRAD_ERR_ENUM,
-                      "Indices has the element type %d; it must be INT64 (7)", (int)Indices->dtype);
+        pgi_face_say(error, POOLGRAD_ERR_ENUM,
+                     "Indices has the element type %d; it must be INT64 (7)", (int)Indices->dtype);
         return POOLGRAD_ONNXRUNTIME_INVALID_GRAPH;
     }
     if (!pgi_face_has_sizes(Indices, dY->rank, dY->sizes)) {
-        pgi_face_fail(error, POOLGRAD_ERR_SHAPE, "dY->Shape() == indices->Shape() was false");
+        pgi_face_say(error, POOLGRAD_ERR_SHAPE, "dY->Shape() == indices->Shape() was false");
         return POOLGRAD_ONNXRUNTIME_RUNTIME_EXCEPTION;
     }
     if (attributes->storage_order != 0 && attributes->storage_order != 1) {
-        pgi_face_fail(error, POOLGRAD_ERR_ATTRIBUTE, "storage_order is %lld; it must be 0 or 1",
-                      (long long)attributes->storage_order);
+        pgi_face_say(error, POOLGRAD_ERR_ATTRIBUTE, "storage_order is %lld; it must be 0 or 1",
+                     (long long)attributes->storage_order);
         return POOLGRAD_ONNXRUNTIME_RUNTIME_EXCEPTION;
     }
     call.desc.op = POOLGRAD_MAX_GRAD;

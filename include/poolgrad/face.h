@@ -32,7 +32,8 @@ typedef struct poolgrad_list {
 } poolgrad_list;
 
 #ifndef __cplusplus
-/* POOLGRAD_LIST(1, 2, 2, 1), alive as long as the block it stands in. */
+/* POOLGRAD_LIST(1, 2, 2, 1), alive as long as the block it stands in (a statement behind `if` is a
+ * block of its own, with and without braces). */
 #define POOLGRAD_LIST(...)                                                                         \
     ((poolgrad_list){(const int64_t[]){__VA_ARGS__},                                               \
                      sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)})

@@ -40,7 +40,7 @@
 #define POOLGRAD_VERSION_MINOR 1
 #define POOLGRAD_VERSION_PATCH 0
 
-#if defined(__GNUC__)
+#if defined(__GNUC__) && !defined(_WIN32)
 #define POOLGRAD_API __attribute__((visibility("default")))
 #else
 #define POOLGRAD_API
@@ -141,8 +141,11 @@ typedef enum poolgrad_winner {
 /* Who wins in a window with NaN. Padding never wins, and -inf loses to nothing but a larger value
  * or an earlier position. */
 typedef enum poolgrad_nan {
-    POOLGRAD_NAN_FIRST = 1, /* the first NaN */
-    POOLGRAD_NAN_SKIP = 2   /* the largest number; the first position if all are NaN */
+    POOLGRAD_NAN_FIRST = 1,  /* the first NaN */
+    POOLGRAD_NAN_SKIP = 2,   /* the largest number; the first position if all are NaN */
+    POOLGRAD_NAN_LAST = 3,   /* the last NaN (PyTorch) */
+    POOLGRAD_NAN_LEADING = 4 /* a NaN at the first position inside the input; otherwise as SKIP
+                                (TensorFlow's MaxPoolGrad) */
 } poolgrad_nan;
 
 typedef enum poolgrad_index_type {

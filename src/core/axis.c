@@ -177,6 +177,15 @@ pgi_range pgi_axis_adaptive_window(const pgi_axis *axis, int64_t o)
     return (pgi_range){o * axis->in / axis->out, pgi_ceil_div((o + 1) * axis->in, axis->out)};
 }
 
+int64_t pgi_axis_first_tap(const pgi_axis *axis, int64_t o)
+{
+    const int64_t start = o * axis->stride - axis->pad_lo;
+
+    if (axis->adaptive)
+        return pgi_axis_adaptive_window(axis, o).begin;
+    return start >= 0 ? start : start + pgi_ceil_div(-start, axis->dilation) * axis->dilation;
+}
+
 bool pgi_axis_has_tap(const pgi_axis *axis, int64_t o, int64_t p)
 {
     int64_t distance;

@@ -58,6 +58,9 @@ int64_t pgi_axis_count(const pgi_axis *axis, poolgrad_divisor rule, int64_t o);
 /* Window o of an adaptive axis. */
 pgi_range pgi_axis_adaptive_window(const pgi_axis *axis, int64_t o);
 
+/* The first tap inside the input of a window o that has one. */
+int64_t pgi_axis_first_tap(const pgi_axis *axis, int64_t o);
+
 /* Whether window o has a tap at position p of the input. */
 bool pgi_axis_has_tap(const pgi_axis *axis, int64_t o, int64_t p);
 

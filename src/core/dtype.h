@@ -32,6 +32,27 @@ static inline float pgi_f32_of_bits(uint32_t bits)
     return value;
 }
 
+/* Whether a stored element is NaN. */
+static inline int pgi_is_nan(poolgrad_dtype dtype, const void *element)
+{
+    /* infinity, without the sign bit */
+    const uint16_t narrow = dtype == POOLGRAD_F16 ? 0x7c00 : 0x7f80;
+    uint64_t wide;
+    uint32_t word;
+    uint16_t half;
+
+    if (dtype == POOLGRAD_F64) {
+        memcpy(&wide, element, sizeof wide);
+        return (wide & (UINT64_MAX >> 1)) > UINT64_C(0x7ff) << 52;
+    }
+    if (dtype == POOLGRAD_F32) {
+        memcpy(&word, element, sizeof word);
+        return (word & 0x7fffffff) > 0x7f800000;
+    }
+    memcpy(&half, element, sizeof half);
+    return (half & 0x7fff) > narrow;
+}
+
 static inline float pgi_f32_of_bf16(uint16_t stored)
 {
     return pgi_f32_of_bits((uint32_t)stored << 16);

@@ -82,7 +82,7 @@ static poolgrad_status check_max_enums(const poolgrad_desc *desc, poolgrad_error
     if (gradient)
         PGI_TRY(check_enum((int)desc->winner, POOLGRAD_FROM_X, "winner", error));
     if (!gradient || desc->winner == POOLGRAD_FROM_X)
-        PGI_TRY(check_enum((int)desc->nan, POOLGRAD_NAN_SKIP, "nan", error));
+        PGI_TRY(check_enum((int)desc->nan, POOLGRAD_NAN_LEADING, "nan", error));
     if (gradient && desc->winner == POOLGRAD_FROM_X)
         return check_enum((int)desc->x.layout, POOLGRAD_STRIDED, "x.layout", error);
     PGI_TRY(check_enum((int)desc->index_type, POOLGRAD_U32, "index_type", error));

@@ -31,8 +31,11 @@ static const pgi_name divisors[] = {{"exclude", POOLGRAD_EXCLUDE},
                                     {NULL, 0}};
 static const pgi_name winners[] = {
     {"indices", POOLGRAD_FROM_INDICES}, {"x", POOLGRAD_FROM_X}, {NULL, 0}};
-static const pgi_name nans[] = {
-    {"first", POOLGRAD_NAN_FIRST}, {"skip", POOLGRAD_NAN_SKIP}, {NULL, 0}};
+static const pgi_name nans[] = {{"first", POOLGRAD_NAN_FIRST},
+                                {"skip", POOLGRAD_NAN_SKIP},
+                                {"last", POOLGRAD_NAN_LAST},
+                                {"leading", POOLGRAD_NAN_LEADING},
+                                {NULL, 0}};
 static const pgi_name index_types[] = {
     {"i64", POOLGRAD_I64}, {"i32", POOLGRAD_I32}, {"u32", POOLGRAD_U32}, {NULL, 0}};
 static const pgi_name index_bases[] = {{"tensor", POOLGRAD_INDEX_TENSOR},

@@ -202,7 +202,7 @@ static poolgrad_status read_max_item(pgi_reader *reader, pgi_item item)
         const pgi_name *names;
         const char *what;
     } words[] = {{winners, "indices or x"},
-                 {nans, "first or skip"},
+                 {nans, "first, skip, last or leading"},
                  {index_types, "i64, i32 or u32"},
                  {index_bases, "tensor, plane, nxc or nxc_image"},
                  {index_orders, "row or column"}};

@@ -38,10 +38,11 @@ typedef void pgi_terms_fn(void *terms, const void *dy, int64_t dy_step, const vo
 /* reals[i] = from[i * from_step] */
 typedef void pgi_widen_fn(void *reals, const void *from, int64_t from_step, int64_t count);
 
-/* pairs[i] = key of x[i * x_step], place + i * place_step. With skip_nan a NaN has the lowest key,
- * else the highest. */
+/* pairs[i] = key of x[i * x_step], place + i * place_step. A NaN has the highest key by the rules
+ * FIRST and LAST, else the lowest; by the rule LAST its place is written reversed, ~place, so that
+ * the lower of two is the later. */
 typedef void pgi_keys_fn(void *pairs, const void *x, int64_t x_step, int64_t place,
-                         int64_t place_step, bool skip_nan, int64_t count);
+                         int64_t place_step, poolgrad_nan nan, int64_t count);
 
 /* reals[i] = reals[i] / divisors[i * divisor_step] */
 typedef void pgi_divide_fn(void *reals, const void *divisors, int64_t divisor_step, int64_t count);

@@ -27,8 +27,8 @@ typedef struct pgi_scatter {
     const pgi_work *work;
     pgi_sweep sweep; /* over the windows, if winners come from x */
     pgi_unit unit;
-    pgi_range windows[3]; /* that reach the tile */
-    const char *dy, *indices;
+    pgi_range windows[3];         /* that reach the tile */
+    const char *dy, *x, *indices; /* of the unit's batch and first channel */
     char *workspace;
 } pgi_scatter;
 
@@ -66,18 +66,20 @@ static void take_row(void *context, int64_t d, int64_t h, const char *cells)
 {
     const pgi_scatter *scatter = context;
     const pgi_problem *problem = &scatter->plan->problem;
-    const pgi_pair *winners = (const pgi_pair *)(const void *)cells;
     const int64_t lanes = scatter->unit.lanes;
     const int64_t windows = scatter->windows[2].end - scatter->windows[2].begin;
     int64_t *places = (int64_t *)(void *)(scatter->workspace + scatter->plan->room[ROOM_PLACES]);
     int64_t i, position[3];
 
+    pgi_winner_places(problem, &problem->x, scatter->x, d, h, scatter->windows[2], lanes,
+                      (const pgi_pair *)(const void *)cells, places);
     for (i = 0; i < windows * lanes; i++) {
-        places[i] = -1;
-        if (winners[i].place != PGI_NO_PLACE) {
-            pgi_position_of_place(problem, winners[i].place, position);
-            places[i] = place_in_tile(scatter, position, i % lanes);
+        if (places[i] == PGI_NO_PLACE) {
+            places[i] = -1;
+            continue;
         }
+        pgi_position_of_place(problem, places[i], position);
+        places[i] = place_in_tile(scatter, position, i % lanes);
     }
     add_row(scatter, d, h, places);
 }
@@ -142,10 +144,11 @@ static void add_from_x(pgi_scatter *scatter)
 
     pgi_sweep_region(&scatter->sweep, begin, end);
     pgi_sweep_lanes(&scatter->sweep, scatter->unit.lanes);
-    if (scatter->sweep.planes.cells > 0)
-        pgi_load_candidates(plan, &scatter->sweep, &problem->x,
-                            pgi_unit_memory(problem, &problem->x, &scatter->unit, scatter->work->x,
-                                            problem->element_size));
+    if (scatter->sweep.planes.cells > 0) {
+        scatter->x = pgi_unit_memory(problem, &problem->x, &scatter->unit, scatter->work->x,
+                                     problem->element_size);
+        pgi_load_candidates(plan, &scatter->sweep, &problem->x, scatter->x);
+    }
     pgi_sweep_run(&scatter->sweep, take_row, scatter);
 }
 

@@ -16,7 +16,8 @@
 /* The strategy's own parts of the workspace, behind the sweep. */
 enum {
     ROOM_STORED,
-    ROOM_REALS
+    ROOM_REALS,
+    ROOM_PLACES
 };
 
 typedef struct pgi_maximum {
@@ -38,7 +39,7 @@ static void store_lowest(poolgrad_dtype dtype, void *element)
 }
 
 /* The winners' elements as they are stored, so that -0 stays -0. */
-static void fetch_winners(const pgi_maximum *maximum, const pgi_pair *winners, char *stored)
+static void fetch_winners(const pgi_maximum *maximum, const int64_t *winners, char *stored)
 {
     const pgi_problem *problem = &maximum->plan->problem;
     const pgi_tensor *x = &problem->source;
@@ -50,18 +51,18 @@ static void fetch_winners(const pgi_maximum *maximum, const pgi_pair *winners, c
     for (i = 0; i < places * lanes; i++, stored += size) {
         int64_t offset;
 
-        if (winners[i].place == PGI_NO_PLACE) {
+        if (winners[i] == PGI_NO_PLACE) {
             store_lowest(problem->desc.dtype, stored);
             continue;
         }
-        pgi_position_of_place(problem, winners[i].place, position);
+        pgi_position_of_place(problem, winners[i], position);
         offset = pgi_row_offset(x, position[0], position[1], position[2]) +
                  i % lanes * x->stride[PGI_CHANNEL];
         memcpy(stored, maximum->x + offset * (int64_t)size, size);
     }
 }
 
-static void store_indices(const pgi_maximum *maximum, int64_t d, int64_t h, const pgi_pair *winners)
+static void store_indices(const pgi_maximum *maximum, int64_t d, int64_t h, const int64_t *winners)
 {
     const pgi_problem *problem = &maximum->plan->problem;
     const pgi_indexing *indexing = &problem->indexing;
@@ -73,7 +74,7 @@ static void store_indices(const pgi_maximum *maximum, int64_t d, int64_t h, cons
 
     for (o = 0; o < places; o++) {
         for (lane = 0; lane < lanes; lane++) {
-            const int64_t place = winners[o * lanes + lane].place;
+            const int64_t place = winners[o * lanes + lane];
 
             pgi_index_store(
                 indexing->type, row,
@@ -91,11 +92,15 @@ static void take_row(void *context, int64_t d, int64_t h, const char *cells)
     const pgi_maximum *maximum = context;
     const poolgrad_plan *plan = maximum->plan;
     const pgi_sweep *sweep = &maximum->sweep;
-    const pgi_pair *winners = (const pgi_pair *)(const void *)cells;
+    const pgi_problem *problem = &plan->problem;
+    const pgi_range windows = {sweep->begin[2], sweep->end[2]};
     const int64_t places = sweep->end[2] - sweep->begin[2];
+    int64_t *winners = (int64_t *)(void *)(sweep->workspace + plan->room[ROOM_PLACES]);
     char *stored = sweep->workspace + plan->room[ROOM_STORED];
     char *reals = sweep->workspace + plan->room[ROOM_REALS];
 
+    pgi_winner_places(problem, &problem->source, maximum->x, d, h, windows, sweep->lanes,
+                      (const pgi_pair *)(const void *)cells, winners);
     fetch_winners(maximum, winners, stored);
     plan->kernels.widen(reals, stored, 1, places * sweep->lanes);
     pgi_store_row(plan, maximum->y, d, h, sweep->begin[2], places, sweep->lanes, reals);
@@ -158,6 +163,7 @@ static int64_t lay_out(const pgi_problem *problem, const pgi_tiling *tiling,
         pgi_place(&at, 1, tiling->extent[2], tiling->lanes, (int64_t)problem->element_size);
     room[ROOM_REALS] = pgi_place(&at, 1, tiling->extent[2], tiling->lanes,
                                  (int64_t)pgi_compute_size(problem->desc.dtype));
+    room[ROOM_PLACES] = pgi_place(&at, 1, tiling->extent[2], tiling->lanes, sizeof(int64_t));
     return at.fits ? at.end : -1;
 }
 

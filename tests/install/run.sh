@@ -10,6 +10,7 @@ version=$2
 # compiler that links it, so the two must agree.
 cc=$3
 here=$(cd "$(dirname "$0")" && pwd)
+source=$(cd "$here/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 stage=$work/stage
@@ -30,7 +31,7 @@ libdir=$(cd "$prefix" && dirname "$(find . -name libpoolgrad.a)" | sed 's|^\./||
 major=${version%%.*}
 cat >"$work/expected" <<LIST
 bin/poolgrad
-include/poolgrad/poolgrad.h
+$(cd "$source" && ls include/poolgrad/*.h)
 $libdir/cmake/poolgrad/poolgrad-config-version.cmake
 $libdir/cmake/poolgrad/poolgrad-config.cmake
 $libdir/cmake/poolgrad/poolgrad-shared-targets-release.cmake

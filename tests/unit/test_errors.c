@@ -131,7 +131,7 @@ static const wrong wrongs[] = {
     {max_text, FIELD(index_base, INT32, 5), POOLGRAD_ERR_ENUM, "index_base is 5"},
     {max_text, FIELD(index_order, INT32, 3), POOLGRAD_ERR_ENUM, "index_order is 3"},
     {max_text, FIELD(indices.layout, INT32, 9), POOLGRAD_ERR_ENUM, "indices.layout is 9"},
-    {from_x_text, FIELD(nan, INT32, 3), POOLGRAD_ERR_ENUM, "nan is 3"},
+    {from_x_text, FIELD(nan, INT32, 5), POOLGRAD_ERR_ENUM, "nan is 5"},
     {from_x_text, FIELD(x.layout, INT32, 0), POOLGRAD_ERR_ENUM, "x.layout is 0"},
     {from_x_text, FIELD(x.extent[2], INT64, 5), POOLGRAD_ERR_BOX, "x holds [0, 5) of axis 2"},
     {from_x_text, FIELD(x.extent[1], INT64, 2), POOLGRAD_ERR_SHAPE, "x holds [0, 2) of axis 1"},

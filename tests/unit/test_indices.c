@@ -265,29 +265,31 @@ static void contested_windows(void **state)
 {
     static const struct {
         float x[3];
-        int64_t first, skip; /* the winner by each NaN rule */
+        int64_t winner[4]; /* by the NaN rules first, skip, last, leading */
     } cases[] = {
-        {{1, 2, 3}, 2, 2},
-        {{3, 3, 3}, 0, 0},
-        {{1, 3, 3}, 1, 1},
-        {{NAN, 3, 1}, 0, 1},
-        {{3, NAN, 1}, 1, 0},
-        {{NAN, NAN, NAN}, 0, 0},
-        {{1, NAN, NAN}, 1, 0},
-        {{-INFINITY, -INFINITY, -INFINITY}, 0, 0},
-        {{NAN, -INFINITY, -INFINITY}, 0, 1},
-        {{-INFINITY, NAN, INFINITY}, 1, 2},
-        {{-0.0f, 0.0f, -1}, 0, 0},
-        {{0.0f, -0.0f, 0.0f}, 0, 0},
-        {{-1, -0.0f, 0.0f}, 1, 1},
+        {{1, 2, 3}, {2, 2, 2, 2}},
+        {{3, 3, 3}, {0, 0, 0, 0}},
+        {{1, 3, 3}, {1, 1, 1, 1}},
+        {{NAN, 3, 1}, {0, 1, 0, 0}},
+        {{3, NAN, 1}, {1, 0, 1, 0}},
+        {{1, NAN, 3}, {1, 2, 1, 2}},
+        {{NAN, NAN, NAN}, {0, 0, 2, 0}},
+        {{1, NAN, NAN}, {1, 0, 2, 0}},
+        {{NAN, 1, NAN}, {0, 1, 2, 0}},
+        {{-INFINITY, -INFINITY, -INFINITY}, {0, 0, 0, 0}},
+        {{NAN, -INFINITY, -INFINITY}, {0, 1, 0, 0}},
+        {{-INFINITY, NAN, INFINITY}, {1, 2, 1, 2}},
+        {{-0.0f, 0.0f, -1}, {0, 0, 0, 0}},
+        {{0.0f, -0.0f, 0.0f}, {0, 0, 0, 0}},
+        {{-1, -0.0f, 0.0f}, {1, 1, 1, 1}},
     };
     size_t i;
     int rule;
 
     (void)state;
     for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        for (rule = POOLGRAD_NAN_FIRST; rule <= POOLGRAD_NAN_SKIP; rule++) {
-            const int64_t winner = rule == POOLGRAD_NAN_FIRST ? cases[i].first : cases[i].skip;
+        for (rule = POOLGRAD_NAN_FIRST; rule <= POOLGRAD_NAN_LEADING; rule++) {
+            const int64_t winner = cases[i].winner[rule - POOLGRAD_NAN_FIRST];
             const float one = 1;
             poolgrad_buffers buffers;
             poolgrad_plan *plan;

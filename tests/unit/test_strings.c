@@ -199,7 +199,7 @@ static void round_trip(void **state)
         desc.op = (poolgrad_op)sup_rng_range(&rng, 1, 4);
         desc.dtype = (poolgrad_dtype)sup_rng_range(&rng, 1, 4);
         desc.winner = (poolgrad_winner)sup_rng_range(&rng, 1, 2);
-        desc.nan = (poolgrad_nan)sup_rng_range(&rng, 1, 2);
+        desc.nan = (poolgrad_nan)sup_rng_range(&rng, 1, 4);
         desc.index_type = (poolgrad_index_type)sup_rng_range(&rng, 1, 3);
         desc.index_base = (poolgrad_index_base)sup_rng_range(&rng, 1, 4);
         desc.index_order = (poolgrad_index_order)sup_rng_range(&rng, 1, 2);
@@ -285,7 +285,7 @@ static void wrong_strings(void **state)
         {"avg2d:f32:nchw:1x1x3x3:k2:ceil:foo", "an item such as"},
         {"avg2d:f32:nchw:1x1x3x3:k2:from=x", "only with max pooling"},
         {"max2d:f32:nchw:1x1x3x3:k2:from=y", "indices or x"},
-        {"max2d:f32:nchw:1x1x3x3:k2:nan=last", "first or skip"},
+        {"max2d:f32:nchw:1x1x3x3:k2:nan=none", "first, skip, last or leading"},
         {"max2d:f32:nchw:1x1x3x3:k2:index=i8", "i64, i32 or u32"},
         {"max2d:f32:nchw:1x1x3x3:k2:base=image", "tensor, plane, nxc or nxc_image"},
         {"max2d:f32:nchw:1x1x3x3:k2:order=z", "row or column"},

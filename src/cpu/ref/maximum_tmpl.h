@@ -6,9 +6,11 @@ static bool NAME(beats)(poolgrad_nan rule, REAL value, REAL best)
 {
     if (rule == POOLGRAD_NAN_FIRST && isnan(value))
         return !isnan(best);
+    if (rule == POOLGRAD_NAN_LAST && isnan(value))
+        return true;
     if (rule == POOLGRAD_NAN_SKIP && isnan(best))
         return !isnan(value);
-    return value > best;
+    return value > best; /* nothing is larger than a NaN that leads, nor is a later NaN */
 }
 
 /* The winner of window o in x; false if the window covers no position of the input. */

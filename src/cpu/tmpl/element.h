@@ -70,9 +70,11 @@ static void PGI_NAME(widen, ELEMENT)(void *reals, const void *from, int64_t from
 }
 
 static void PGI_NAME(keys, ELEMENT)(void *pairs, const void *x, int64_t x_step, int64_t place,
-                                    int64_t place_step, bool skip_nan, int64_t count)
+                                    int64_t place_step, poolgrad_nan nan, int64_t count)
 {
-    const int64_t nan = skip_nan ? PGI_NO_KEY + 1 : INT64_MAX;
+    const bool wins = nan == POOLGRAD_NAN_FIRST || nan == POOLGRAD_NAN_LAST;
+    const int64_t key = wins ? INT64_MAX : PGI_NO_KEY + 1;
+    const int64_t reversed = nan == POOLGRAD_NAN_LAST ? -1 : 0; /* exclusive or with it: ~place */
     pgi_pair *restrict to = pairs;
     const STORED *from = x;
     int64_t i;
@@ -80,8 +82,8 @@ static void PGI_NAME(keys, ELEMENT)(void *pairs, const void *x, int64_t x_step, 
     for (i = 0; i < count; i++) {
         const REAL value = LOAD(from[i * x_step]);
 
-        to[i].key = value != value ? nan : PGI_NAME(ordered, REAL_NAME)(value);
-        to[i].place = place + i * place_step;
+        to[i].key = value != value ? key : PGI_NAME(ordered, REAL_NAME)(value);
+        to[i].place = (place + i * place_step) ^ (value != value ? reversed : 0);
     }
 }
 
