@@ -19,7 +19,11 @@ static const char help[] =
     "NaNs\n"
     "are equal); and that must be within the rounding errors of a naive oracle in f64, for max "
     "equal\n"
-    "to it, indices included. One line for each problem; exit code 1 if anything differs.\n"
+    "to it, indices included. With parity= the strategy 'parity' takes the place of 'reference', "
+    "and\n"
+    "max too is compared within rounding errors; the other system's own bits are not known here. "
+    "One\n"
+    "line for each problem; exit code 1 if anything differs.\n"
     "\n"
     "    --random N   N random problems as well (or instead)\n"
     "    --ops LIST   of these operators only, with commas: avg, max, avgpool, maxpool\n"
@@ -47,7 +51,7 @@ static int check_one(const char *problem, const poolgrad_desc *resolved, const c
                verdict.strategies, verdict.cpus);
         if (!verdict.scattered)
             printf(", too large for the naive oracle\n");
-        else if (sup_is_max(resolved))
+        else if (cli_verify_exact(resolved))
             printf(", exact\n");
         else
             printf(", error %.2f of allowed\n", verdict.worst);

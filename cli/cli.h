@@ -105,6 +105,9 @@ char *cli_problem_directed(const char *verb, const char *problem, int forward);
 /* 1 if the problem string has an item that begins with `word`, such as "index=". */
 int cli_problem_states(const char *problem, const char *word);
 
+/* The strategy that others are compared with: the definition, or with parity the only one. */
+const char *cli_base_strategy(const poolgrad_desc *desc);
+
 /* Names as problem strings spell them. */
 const char *cli_dtype_name(poolgrad_dtype dtype);
 const char *cli_divisor_name(poolgrad_divisor divisor);

@@ -44,6 +44,9 @@ static const char *const base_words[] = {
     [POOLGRAD_INDEX_NXC_IMAGE] = "nxc_image: counts over plane, channels",
 };
 
+static const char *const winner_names[] = {"?", "indices", "x", "y"};
+static const char *const parity_names[] = {"?",           "off",   "tensorflow",
+                                           "onnxruntime", "torch", "onednn"};
 static const char *const nan_names[] = {"?", "first", "skip", "last", "leading"};
 static const char *const base_names[] = {"?", "tensor", "plane", "nxc", "nxc_image"};
 
@@ -105,7 +108,9 @@ static void print_max(const poolgrad_desc *desc)
         "the last NaN before any number", "NaN only if it leads the window"};
     int from_indices = desc->op == POOLGRAD_MAX_GRAD && desc->winner == POOLGRAD_FROM_INDICES;
     printf("%-12s", "winner");
-    if (from_indices)
+    if (desc->op == POOLGRAD_MAX_GRAD && desc->winner == POOLGRAD_NEAR_Y)
+        printf("every position whose x is within 1e-5 of y; each gets the whole dy\n");
+    else if (from_indices)
         printf("what the indices say; each is checked against its window%s\n",
                desc->no_winner ? "; -1 is none" : "");
     else
@@ -157,14 +162,21 @@ static void print_result(const poolgrad_desc *desc)
     putchar('\n');
 }
 
+/* What sums are kept in: f64 or f32, or with parity what that system keeps them in. */
+static const char *compute_name(const poolgrad_desc *desc)
+{
+    if (desc->parity != POOLGRAD_PARITY_OFF && desc->parity != POOLGRAD_PARITY_ONEDNN)
+        return cli_dtype_name(desc->dtype);
+    return desc->dtype == POOLGRAD_F64 ? "f64" : "f32";
+}
+
 static void print_text(const char *problem, poolgrad_desc *desc, const poolgrad_plan_info *info)
 {
     cli_operand operands[CLI_MOST_OPERANDS];
     int count = cli_operands(desc, operands);
     printf("%-12s%s\n", "problem", problem);
     printf("%-12s%s\n", "operator", op_words[desc->op]);
-    printf("%-12s%s, computed in %s\n", "type", cli_dtype_name(desc->dtype),
-           desc->dtype == POOLGRAD_F64 ? "f64" : "f32");
+    printf("%-12s%s, computed in %s\n", "type", cli_dtype_name(desc->dtype), compute_name(desc));
     for (int i = 0; i < count; i++)
         print_operand(desc, &operands[i]);
     print_window(desc);
@@ -173,6 +185,9 @@ static void print_text(const char *problem, poolgrad_desc *desc, const poolgrad_
     else
         print_divisor(desc);
     print_result(desc);
+    if (desc->parity != POOLGRAD_PARITY_OFF)
+        printf("%-12s%s: its way of dividing, its order of additions, its roundings\n", "parity",
+               parity_names[desc->parity]);
 
     printf("\n%-12s%s\n", "strategy", info->strategy);
     printf("%-12s%s\n", "because", info->reason);
@@ -214,7 +229,7 @@ static void json_view(const char *name, const poolgrad_desc *desc, const poolgra
 static void json_max(const poolgrad_desc *desc)
 {
     if (desc->op == POOLGRAD_MAX_GRAD)
-        json_word("from", desc->winner == POOLGRAD_FROM_X ? "x" : "indices");
+        json_word("from", winner_names[desc->winner]);
     json_word("nan", nan_names[desc->nan]);
     json_word("index", cli_index_type_name(desc->index_type));
     json_word("base", base_names[desc->index_base]);
@@ -244,6 +259,7 @@ static void print_json(const char *problem, poolgrad_desc *desc, const poolgrad_
         json_word("divisor", cli_divisor_name(desc->divisor));
     if (!sup_is_max(desc) && desc->divisor == POOLGRAD_OVERRIDE)
         printf(", \"divisor_override\": %lld", (long long)desc->divisor_override);
+    json_word("parity", parity_names[desc->parity]);
     printf(", \"alpha\": %.17g, \"beta\": %.17g", desc->alpha, desc->beta);
     for (int i = 0; i < count; i++)
         json_view(operands[i].name, desc, operands[i].view);

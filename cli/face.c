@@ -24,6 +24,8 @@ static const char help[] =
     "\n"
     "    -o, --output FILE   where the result goes; required but with --explain\n"
     "    --explain           compute nothing; print the problem that the call stands for\n"
+    "    --parity            the original's own arithmetic, bit for bit where its formula is "
+    "known\n"
     "    --dtype bf16        the uint16 or V2 elements of the files are bf16\n"
     "    --threads N         threads allowed (default: the CPUs this process may use)\n"
     "    --cpu NAME          instruction set (default: POOLGRAD_CPU, or the best there is)\n"
@@ -148,7 +150,7 @@ typedef struct session {
     int64_t strides[CLI_FACE_INPUTS][SUP_NPY_MAX_RANK]; /* of files in Fortran order */
     int inputs;
     const char *path, *dtype; /* of the options */
-    int explain;
+    int explain, parity;
     cli_compute compute;
     poolgrad_options options;
 } session;
@@ -267,7 +269,7 @@ static int face_error(const session *s, int64_t code, const poolgrad_error *erro
 static int explain(const poolgrad_plan *plan)
 {
     poolgrad_desc desc = *poolgrad_plan_desc(plan);
-    poolgrad_view *const views[] = {&desc.dy, &desc.dx, &desc.x, &desc.indices};
+    poolgrad_view *const views[] = {&desc.dy, &desc.dx, &desc.x, &desc.y, &desc.indices};
     for (size_t i = 0; i < sizeof views / sizeof *views; i++)
         for (int axis = 0; axis < 5; axis++)
             views[i]->extent[axis] = POOLGRAD_WHOLE;
@@ -287,6 +289,7 @@ static int call_operator(session *s)
     cli_compute_options(&s->compute, &s->options);
     poolgrad_face_options_init(&s->call.options);
     s->call.options.compute = &s->options;
+    s->call.options.parity = s->parity;
     if (s->explain)
         s->call.options.plan = &plan;
     int64_t code = s->call.op->run(&s->call, &error);
@@ -358,16 +361,17 @@ int cli_face_find(cli_face_call *call, const char *name)
 /* The operator's attributes and the verb's own options. */
 static int parse(session *s, int argc, char **argv, int *words)
 {
-    cli_option options[CLI_FACE_ATTRIBUTES + 7] = {
+    cli_option options[CLI_FACE_ATTRIBUTES + 8] = {
         {"output", 'o', CLI_TEXT, &s->path, 0, 0},
         {"explain", 0, CLI_FLAG, &s->explain, 0, 0},
+        {"parity", 0, CLI_FLAG, &s->parity, 0, 0},
         {"dtype", 0, CLI_TEXT, &s->dtype, 0, 0},
         CLI_OPTION_THREADS(s->compute),
         CLI_OPTION_CPU(s->compute),
         CLI_OPTION_STRATEGY(s->compute),
     };
     for (int i = 0; i < CLI_FACE_ATTRIBUTES && s->call.op->attributes[i].name; i++)
-        options[6 + i] =
+        options[7 + i] =
             (cli_option){s->call.op->attributes[i].name, 0, CLI_TEXT, &s->call.text[i], 0, 0};
     return cli_parse(verb, options, argc, argv, words);
 }

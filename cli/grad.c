@@ -6,7 +6,7 @@
 static const char help[] =
     "usage: poolgrad grad PROBLEM dy.npy -o dx.npy [OPTION...]\n"
     "       poolgrad grad PROBLEM dy.npy --indices i.npy -o dx.npy [OPTION...]\n"
-    "       poolgrad grad PROBLEM dy.npy --x x.npy -o dx.npy [OPTION...]\n"
+    "       poolgrad grad PROBLEM dy.npy --x x.npy [--y y.npy] -o dx.npy [OPTION...]\n"
     "\n"
     "Computes dx from the dy in a NumPy file and writes it to another; for max pooling it takes "
     "the\n"
@@ -25,6 +25,9 @@ static const char help[] =
     "is\n"
     "                        checked against its window.\n"
     "    --x FILE            max: x, whose first maxima are the winners (from=x)\n"
+    "    --y FILE            max, with --x and parity=tensorflow: y; what in x is within 1e-5 of "
+    "it\n"
+    "                        wins (from=y)\n"
     "    --dtype bf16        the uint16 or V2 elements of the files are bf16\n"
     "    --dx FILE           the dx that beta multiplies; required if beta is not 0\n"
     "    --threads N         threads allowed (default: the CPUs this process may use)\n"
@@ -34,30 +37,36 @@ static const char help[] =
 /* Lets the problem and the options agree on where the winners come from. */
 static int choose_winners(const cli_files *files, poolgrad_desc *desc)
 {
+    static const char *const words[] = {"?", "indices", "x", "y"};
     const char *indices = files->path[CLI_INDICES], *x = files->path[CLI_X];
-    if (desc->op == POOLGRAD_AVG_GRAD && (indices || x)) {
+    const char *y = files->path[CLI_MAXIMA];
+    poolgrad_winner given = indices ? POOLGRAD_FROM_INDICES : y ? POOLGRAD_NEAR_Y : POOLGRAD_FROM_X;
+    if (desc->op == POOLGRAD_AVG_GRAD && (indices || x || y)) {
         cli_error("grad", "--%s is for max pooling; the average gradient needs dy only",
-                  indices ? "indices" : "x");
+                  words[given]);
         return CLI_USAGE;
     }
     if (desc->op == POOLGRAD_AVG_GRAD)
         return 0;
-    if (!indices && !x) {
+    if (!indices && !x && !y) {
         cli_error("grad", "max needs the winners; give --indices FILE, or --x FILE to find them "
                           "again");
         return CLI_USAGE;
     }
-    if (indices && x) {
-        cli_error("grad", "--indices and --x both say who wins; give one of them");
+    if (indices && (x || y)) {
+        cli_error("grad", "--indices and --%s both say who wins; give one of them", x ? "x" : "y");
         return CLI_USAGE;
     }
-    if (indices ? desc->winner == POOLGRAD_FROM_X
-                : cli_problem_states(files->problem, "from=indices")) {
+    if (y && !x) {
+        cli_error("grad", "--y is what x is compared with; give --x FILE too");
+        return CLI_USAGE;
+    }
+    if (cli_problem_states(files->problem, "from=") && desc->winner != given) {
         cli_error("grad", "the problem says from=%s but --%s is given; let them agree",
-                  indices ? "x" : "indices", indices ? "indices" : "x");
+                  words[desc->winner], words[given]);
         return CLI_USAGE;
     }
-    desc->winner = indices ? POOLGRAD_FROM_INDICES : POOLGRAD_FROM_X;
+    desc->winner = given;
     return 0;
 }
 
@@ -84,6 +93,7 @@ static int run(int argc, char **argv)
         {"dx", 0, CLI_TEXT, &files.previous, 0, 0},
         {"indices", 0, CLI_TEXT, &files.path[CLI_INDICES], 0, 0},
         {"x", 0, CLI_TEXT, &files.path[CLI_X], 0, 0},
+        {"y", 0, CLI_TEXT, &files.path[CLI_MAXIMA], 0, 0},
         {0},
     };
     int words;

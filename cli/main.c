@@ -50,6 +50,8 @@ static const char problem_help[] =
     "    div=include_clipped    divide by the taps inside the padded input (the default)\n"
     "    div=7                  divide by 7\n"
     "    alpha=0.5 beta=1       dx = alpha * gradient + beta * dx (1, 0); forward likewise, y\n"
+    "    parity=tensorflow      a gradient with that system's own roundings, bit for bit; also\n"
+    "                           onnxruntime, torch, onednn (off)\n"
     "    dxbox=B dybox=B        compute a part: offset+extent for every axis, with commas;\n"
     "                           0+* is a whole axis; also xbox=, ybox=\n"
     "    dxstride=I,.. dystride=I,..   strides in elements, for layout strided; also xstride=,\n"
@@ -58,6 +60,7 @@ static const char problem_help[] =
     "and for max:\n"
     "\n"
     "    from=indices from=x    where the gradient has its winners from (indices)\n"
+    "    from=y                 all positions whose x is within 1e-5 of y; with parity=tensorflow\n"
     "    nan=first nan=last     the first NaN wins, or the last (first)\n"
     "    nan=skip               NaN only where there is no number\n"
     "    nan=leading            a NaN only if it comes first in its window, otherwise as skip\n"
@@ -68,7 +71,9 @@ static const char problem_help[] =
     "    base=nxc_image         over plane, channels\n"
     "    order=row order=column the last, or the first, spatial axis fastest (row)\n"
     "    nowinner               the index -1 is allowed\n"
-    "    xlayout=L ilayout=L    layouts of x (that of dx) and of the indices (that of dy, y)\n";
+    "    xlayout=L ilayout=L    layouts of x (that of dx) and of the indices (that of dy, y); "
+    "also\n"
+    "                           ylayout=\n";
 
 static void print_general(FILE *to)
 {

@@ -28,12 +28,12 @@ static int time_executions(const poolgrad_plan *plan, const cli_sets *sets, size
     return 0;
 }
 
-/* The plan in set 0 against strategy "reference" in set 1. beta makes the result depend on how
- * often it was computed, so both begin with zeros. */
+/* The plan in set 0 against strategy "reference" (with parity "parity") in set 1. beta makes the
+ * result depend on how often it was computed, so both begin with zeros. */
 static int verify_case(const char *verb, const char *problem, const poolgrad_plan *plan,
                        const cli_sets *sets)
 {
-    cli_compute compute = {.threads = 1, .strategy = "reference"};
+    cli_compute compute = {.threads = 1, .strategy = cli_base_strategy(&sets->desc)};
     poolgrad_plan *reference;
     poolgrad_error error;
     int code = cli_plan(verb, problem, &sets->desc, &compute, &reference, NULL);
@@ -45,9 +45,8 @@ static int verify_case(const char *verb, const char *problem, const poolgrad_pla
         cli_sets_execute(reference, sets, 1, &error) != POOLGRAD_OK) {
         code = cli_library_error(verb, problem, &error);
     } else if (!cli_sets_equal(sets, 0, 1)) {
-        cli_error(verb,
-                  "%s: the result differs from strategy reference; 'poolgrad check' says where",
-                  problem);
+        cli_error(verb, "%s: the result differs from strategy %s; 'poolgrad check' says where",
+                  problem, compute.strategy);
         code = CLI_DATA;
     }
     poolgrad_plan_destroy(reference);

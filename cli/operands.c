@@ -31,6 +31,8 @@ int cli_operands(poolgrad_desc *resolved, cli_operand *operands)
         operands[count++] = index_operand(resolved, CLI_INDICES);
     else if (resolved->op != POOLGRAD_AVG_GRAD)
         operands[count++] = number(resolved, CLI_X, "x", &resolved->x);
+    if (resolved->op == POOLGRAD_MAX_GRAD && resolved->winner == POOLGRAD_NEAR_Y)
+        operands[count++] = number(resolved, CLI_MAXIMA, "y", &resolved->y);
     operands[count++] = forward ? number(resolved, CLI_Y, "y", &resolved->y)
                                 : number(resolved, CLI_DX, "dx", &resolved->dx);
     if (resolved->op == POOLGRAD_MAX)
@@ -53,6 +55,7 @@ void cli_bind(poolgrad_buffers *buffers, cli_slot slot, void *first)
     case CLI_DX:
         buffers->dx = first;
         break;
+    case CLI_MAXIMA:
     case CLI_Y:
         buffers->y = first;
         break;

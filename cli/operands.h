@@ -12,14 +12,15 @@ typedef enum cli_slot {
     CLI_DY,
     CLI_X,
     CLI_INDICES, /* read by the max gradient */
+    CLI_MAXIMA,  /* y, read by the max gradient with from=y */
     CLI_DX,
     CLI_Y,
     CLI_INDICES_OUT /* written by max pooling */
 } cli_slot;
 
 enum {
-    CLI_SLOTS = 6,
-    CLI_MOST_OPERANDS = 3
+    CLI_SLOTS = 7,
+    CLI_MOST_OPERANDS = 4
 };
 
 typedef struct cli_operand {

@@ -79,6 +79,11 @@ int cli_problem_states(const char *problem, const char *word)
     return 0;
 }
 
+const char *cli_base_strategy(const poolgrad_desc *desc)
+{
+    return desc->parity == POOLGRAD_PARITY_OFF ? "reference" : "parity";
+}
+
 const char *cli_dtype_name(poolgrad_dtype dtype)
 {
     static const char *const names[] = {"?", "f32", "f64", "f16", "bf16"};

@@ -72,6 +72,7 @@ static poolgrad_status forward_problem(const poolgrad_desc *desc, poolgrad_desc 
     forward->op = POOLGRAD_MAX;
     forward->alpha = 1;
     forward->beta = 0;
+    forward->parity = POOLGRAD_PARITY_OFF;
     forward->y = desc->dy;
     forward->x.layout = forward->y.layout = POOLGRAD_NCX;
     poolgrad_status status = poolgrad_desc_reach(forward, error);

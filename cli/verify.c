@@ -35,6 +35,11 @@ typedef struct verify_trial {
     cli_verdict *verdict;
 } verify_trial;
 
+int cli_verify_exact(const poolgrad_desc *desc)
+{
+    return sup_is_max(desc) && desc->parity == POOLGRAD_PARITY_OFF;
+}
+
 /* ------------------------------------------------------------------- memory */
 
 static void release(verify_trial *trial)
@@ -229,7 +234,8 @@ static void ask_oracle(verify_trial *trial)
 {
     const poolgrad_desc *desc = &trial->desc;
     const double *dy = values_of(trial, CLI_DY), *x = values_of(trial, CLI_X);
-    if (x && sup_is_max(desc))
+    const double *y = values_of(trial, CLI_MAXIMA);
+    if (x && sup_is_max(desc) && !y)
         sup_naive_winners(desc, x, trial->winners);
     switch (desc->op) {
     case POOLGRAD_AVG_GRAD:
@@ -239,7 +245,10 @@ static void ask_oracle(verify_trial *trial)
         sup_naive_avg(desc, x, trial->expected, trial->bound);
         break;
     case POOLGRAD_MAX_GRAD:
-        sup_naive_max_grad(desc, trial->winners, dy, trial->expected, NULL);
+        if (y)
+            sup_naive_near_y_grad(desc, x, y, dy, trial->expected, trial->bound);
+        else
+            sup_naive_max_grad(desc, trial->winners, dy, trial->expected, trial->bound);
         break;
     case POOLGRAD_MAX:
         sup_naive_max(desc, x, trial->winners, trial->expected);
@@ -256,7 +265,7 @@ static int agrees(verify_trial *trial, int64_t i, double got)
 {
     const poolgrad_desc *desc = &trial->desc;
     double value = trial->expected[i];
-    if (!sup_is_max(desc))
+    if (!cli_verify_exact(desc))
         return sup_scatter_agrees(desc, got, value, trial->bound[i]);
     double stored[2]; /* both as elements of the type */
     sup_store(desc->dtype, &stored[0], 0, got);
@@ -271,14 +280,15 @@ static void compare_numbers(verify_trial *trial, const char *data_name)
     const verify_tensor *tensor = target(trial);
     for (int64_t i = 0; i < tensor->count; i++) {
         double got = tensor->values[i], value = trial->expected[i];
-        double allowed = sup_is_max(desc) ? 0 : sup_scatter_tolerance(desc, value, trial->bound[i]);
+        double allowed =
+            cli_verify_exact(desc) ? 0 : sup_scatter_tolerance(desc, value, trial->bound[i]);
         if (!agrees(trial, i, got)) {
             char where[160];
             place_text(trial, &tensor->operand, i, where, sizeof where);
             snprintf(verdict->failure, sizeof verdict->failure,
-                     "strategy reference, %s data, %s: got %.9g (%a), the naive oracle gives "
+                     "strategy %s, %s data, %s: got %.9g (%a), the naive oracle gives "
                      "%.9g, allowed error %.3g",
-                     data_name, where, got, got, value, allowed);
+                     cli_base_strategy(desc), data_name, where, got, got, value, allowed);
             return;
         }
         if (isfinite(got) && isfinite(value) && allowed > 0)
@@ -297,9 +307,10 @@ static void compare_indices(verify_trial *trial, const char *data_name)
             char where[160];
             place_text(trial, &tensor->operand, i, where, sizeof where);
             snprintf(trial->verdict->failure, sizeof trial->verdict->failure,
-                     "strategy reference, %s data, %s: position %lld of the plane, the naive "
+                     "strategy %s, %s data, %s: position %lld of the plane, the naive "
                      "oracle gives %lld",
-                     data_name, where, (long long)trial->found[i], (long long)trial->winners[i]);
+                     cli_base_strategy(&trial->desc), data_name, where, (long long)trial->found[i],
+                     (long long)trial->winners[i]);
             return;
         }
     }
@@ -364,9 +375,9 @@ static void compare_with_reference(verify_trial *trial, const char *data_name,
         double want = element(trial, tensor, tensor->reference.first, at);
         snprintf(trial->verdict->failure, sizeof trial->verdict->failure,
                  "strategy %s, cpu %s, %lld threads, %s data, %s: got %.9g (%a), strategy "
-                 "reference gives %.9g (%a)",
+                 "%s gives %.9g (%a)",
                  compute->strategy, compute->cpu, (long long)compute->threads, data_name, where,
-                 got, got, want, want);
+                 got, got, cli_base_strategy(&trial->desc), want, want);
     }
 }
 
@@ -377,7 +388,8 @@ static int try_data(verify_trial *trial, const char *only_cpu, const char *data_
 {
     poolgrad_error error;
     cli_verdict *verdict = trial->verdict;
-    cli_compute compute = {.threads = 1, .cpu = only_cpu, .strategy = "reference"};
+    cli_compute compute = {
+        .threads = 1, .cpu = only_cpu, .strategy = cli_base_strategy(&trial->desc)};
     if (execute(trial, &compute, 1, 1, &error) != POOLGRAD_OK)
         return cli_library_error(trial->verb, trial->problem, &error);
     if (verdict->scattered)

@@ -135,6 +135,38 @@ void sup_naive_max_grad(const poolgrad_desc *resolved, const int64_t *winners, c
     }
 }
 
+static double stored(const poolgrad_desc *desc, double value)
+{
+    double element; /* room for any type */
+    sup_store(desc->dtype, &element, 0, value);
+    return sup_load(desc->dtype, &element, 0);
+}
+
+void sup_naive_near_y_grad(const poolgrad_desc *resolved, const double *x, const double *y,
+                           const double *dy, double *dx, double *bound)
+{
+    int64_t total = sup_view_count(resolved, &resolved->dx);
+    for (int64_t i = 0; i < total; i++) {
+        dx[i] = 0;
+        if (bound)
+            bound[i] = 0;
+    }
+    sup_walk walk;
+    sup_walk_begin(&walk, resolved, &resolved->dy, &resolved->dx);
+    while (sup_walk_next(&walk)) {
+        int64_t at = sup_walk_tap(&walk);
+        for (; at >= 0; at = sup_walk_tap(&walk)) {
+            int64_t there =
+                sup_plane_place(resolved, &resolved->x, walk.batch, walk.channel, walk.position);
+            if (!(fabs(stored(resolved, x[there] - y[walk.window])) < stored(resolved, 1e-5)))
+                continue;
+            dx[at] += dy[walk.window];
+            if (bound)
+                bound[at] += fabs(dy[walk.window]);
+        }
+    }
+}
+
 void sup_naive_scale(const poolgrad_desc *resolved, const double *previous, double *values)
 {
     double alpha = sup_factor(resolved, resolved->alpha),

@@ -48,6 +48,14 @@ void sup_naive_max_grad(const poolgrad_desc *resolved, const int64_t *winners, c
                         double *dx, double *bound);
 
 /*
+ * MAX_GRAD with NEAR_Y: every tap with |x - y| < 1e-5, the distance rounded to the type, gets the
+ * whole dy. In row-major order of the windows, which is not TensorFlow's: equal to the library's
+ * result but for rounding. bound may be NULL.
+ */
+void sup_naive_near_y_grad(const poolgrad_desc *resolved, const double *x, const double *y,
+                           const double *dy, double *dx, double *bound);
+
+/*
  * values[i] = alpha * values[i] + beta * previous[i], every operation in the compute type, as the
  * contract says: where values are exact (max), storing them gives the library's bits. values and
  * previous are those of the dx or y view; previous may be NULL if beta is 0.

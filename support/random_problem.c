@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "random_problem.h"
 
+enum {
+    MOST_READ = 3 /* views of numbers that a problem reads */
+};
+
 sup_limits sup_limits_default(void)
 {
     sup_limits limits = {.elements = 20000, .work = 400000, .ops = SUP_OP(POOLGRAD_AVG_GRAD)};
@@ -80,6 +84,17 @@ static void draw_max(sup_rng *rng, poolgrad_desc *desc)
     desc->no_winner = sup_rng_chance(rng, 25);
 }
 
+static void draw_parity(sup_rng *rng, poolgrad_desc *desc)
+{
+    desc->parity =
+        (poolgrad_parity)sup_rng_range(rng, POOLGRAD_PARITY_TENSORFLOW, POOLGRAD_PARITY_ONEDNN);
+    desc->alpha = 1;
+    desc->beta = 0;
+    if (desc->op == POOLGRAD_MAX_GRAD && desc->winner == POOLGRAD_FROM_X &&
+        desc->parity == POOLGRAD_PARITY_TENSORFLOW && sup_rng_chance(rng, 70))
+        desc->winner = POOLGRAD_NEAR_Y;
+}
+
 static void draw_geometry(sup_rng *rng, const sup_limits *limits, poolgrad_desc *desc)
 {
     poolgrad_desc_init(desc);
@@ -111,16 +126,20 @@ static void draw_geometry(sup_rng *rng, const sup_limits *limits, poolgrad_desc 
         static const double factors[] = {1, -1, 0.5, 0.1, 2, -0.3};
         desc->beta = factors[sup_rng_range(rng, 0, 5)];
     }
+    if (limits->parity > 0 && !sup_is_forward(desc) && sup_rng_chance(rng, limits->parity))
+        draw_parity(rng, desc);
 }
 
-/* The views of a descriptor that are read and hold numbers; up to two. */
-static int views_read(poolgrad_desc *desc, poolgrad_view *views[2])
+/* The views of a descriptor that are read and hold numbers. */
+static int views_read(poolgrad_desc *desc, poolgrad_view *views[MOST_READ])
 {
     int count = 0;
     if (!sup_is_forward(desc))
         views[count++] = &desc->dy;
-    if (count == 0 || (desc->op == POOLGRAD_MAX_GRAD && desc->winner == POOLGRAD_FROM_X))
+    if (count == 0 || (desc->op == POOLGRAD_MAX_GRAD && desc->winner != POOLGRAD_FROM_INDICES))
         views[count++] = &desc->x;
+    if (desc->op == POOLGRAD_MAX_GRAD && desc->winner == POOLGRAD_NEAR_Y)
+        views[count++] = &desc->y;
     return count;
 }
 
@@ -148,7 +167,7 @@ static int draw_boxes(sup_rng *rng, poolgrad_desc *desc)
     }
     if (poolgrad_desc_reach(desc, NULL) != POOLGRAD_OK)
         return 0;
-    poolgrad_view *read[2], *most[2];
+    poolgrad_view *read[MOST_READ], *most[MOST_READ];
     int count = views_read(desc, read);
     views_read(&whole, most);
     for (int i = 0; i < count; i++) {
@@ -237,7 +256,7 @@ static int draw(sup_rng *rng, const sup_limits *limits, poolgrad_desc *desc)
     if (sup_rng_chance(rng, 10))
         for (int axis = 0; axis < desc->rank; axis++)
             desc->out[axis] = resolved.out[axis];
-    poolgrad_view *read[2], *sizes[2];
+    poolgrad_view *read[MOST_READ], *sizes[MOST_READ];
     int count = views_read(desc, read);
     views_read(&resolved, sizes);
     for (int i = 0; i < count; i++)

@@ -21,9 +21,10 @@ typedef struct sup_limits {
     int only_whole;    /* 1: no boxes */
     int only_gradient; /* 1: alpha 1, beta 0 */
     int only_nonempty; /* 1: batch and channels at least 1 */
+    int parity;        /* percent of the gradients in another system's arithmetic */
 } sup_limits;
 
-/* 20,000 elements, 400,000 steps, AVG_GRAD, everything else allowed. */
+/* 20,000 elements, 400,000 steps, AVG_GRAD, no parity, everything else allowed. */
 sup_limits sup_limits_default(void);
 
 /*

@@ -89,10 +89,36 @@ static double most_taps(const poolgrad_desc *desc, int axis)
     return fmin(in, (double)desc->kernel[axis]);
 }
 
+/* The type that steps are rounded to. TensorFlow's 3-D average has its reciprocals in f32. */
+static format compute_format(const poolgrad_desc *desc)
+{
+    int narrow = desc->dtype == POOLGRAD_F16 || desc->dtype == POOLGRAD_BF16;
+    if (narrow && desc->parity != POOLGRAD_PARITY_OFF && desc->parity != POOLGRAD_PARITY_ONEDNN)
+        return format_of(desc->dtype);
+    if (desc->parity == POOLGRAD_PARITY_TENSORFLOW && desc->op == POOLGRAD_AVG_GRAD &&
+        desc->rank == 3)
+        return format_of(POOLGRAD_F32);
+    return format_of(desc->dtype == POOLGRAD_F64 ? POOLGRAD_F64 : POOLGRAD_F32);
+}
+
+/* No less than what any window of an average is divided by. */
+static double largest_count(const poolgrad_desc *desc)
+{
+    double count = 1;
+    if (sup_is_max(desc))
+        return 1;
+    if (desc->divisor == POOLGRAD_OVERRIDE)
+        return fabs((double)desc->divisor_override);
+    for (int axis = 0; axis < desc->rank; axis++)
+        count *= desc->rounding == POOLGRAD_ADAPTIVE ? most_taps(desc, axis)
+                                                     : (double)desc->kernel[axis];
+    return count;
+}
+
 double sup_scatter_tolerance(const poolgrad_desc *resolved, double value, double bound)
 {
     format store = format_of(resolved->dtype);
-    format compute = format_of(resolved->dtype == POOLGRAD_F64 ? POOLGRAD_F64 : POOLGRAD_F32);
+    format compute = compute_format(resolved);
     double depth = 0, terms = 1;
     for (int axis = 0; axis < resolved->rank; axis++) {
         double run = 1; /* MAX adds nothing */
@@ -105,7 +131,12 @@ double sup_scatter_tolerance(const poolgrad_desc *resolved, double value, double
     }
     if (resolved->op == POOLGRAD_MAX_GRAD)
         depth = terms; /* one after the other, not by doubling */
+    if (resolved->parity != POOLGRAD_PARITY_OFF)
+        depth = terms;
     double error = bound * ldexp(depth + 5, -compute.digits);
+    if (resolved->parity != POOLGRAD_PARITY_OFF && resolved->dtype == POOLGRAD_F16 &&
+        largest_count(resolved) > 0x1p14)
+        error += bound;
     error += bound * ldexp(terms + 3, -53);
     error += ldexp((terms * fmax(1, fabs(resolved->alpha)) + 2), compute.lowest);
     /* Half an ulp of the stored number, at the larger end of where it may be. */

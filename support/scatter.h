@@ -40,7 +40,9 @@ void sup_scatter_scale(const poolgrad_desc *resolved, const double *previous, do
  * depth the most additions that one of them passes through, 2 log2 of their number on each axis,
  * or all of them for the max gradient; 5 pays for the division, the conversion of its divisor, the
  * two products and the sum of alpha and beta; underflow the halves of the smallest denormal that
- * divisions and products may lose; and the ulp is the storage type's at value.
+ * divisions and products may lose; and the ulp is the storage type's at value. With parity u is
+ * that of the type in which the system rounds every step, and depth is all terms; an f16 that
+ * cannot hold a count or its reciprocal costs everything.
  */
 double sup_scatter_tolerance(const poolgrad_desc *resolved, double value, double bound);
 

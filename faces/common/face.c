@@ -28,10 +28,26 @@ void pgi_face_say(poolgrad_error *error, poolgrad_status status, const char *for
     va_end(arguments);
 }
 
+static poolgrad_parity parity_of(pgi_face_origin origin)
+{
+    switch (origin) {
+    case PGI_FACE_TENSORFLOW:
+        return POOLGRAD_PARITY_TENSORFLOW;
+    case PGI_FACE_ONEDNN:
+        return POOLGRAD_PARITY_ONEDNN;
+    case PGI_FACE_ONNXRUNTIME:
+        return POOLGRAD_PARITY_ONNXRUNTIME;
+    case PGI_FACE_TORCH:
+        return POOLGRAD_PARITY_TORCH;
+    case PGI_FACE_DIRECTML:
+        break;
+    }
+    return POOLGRAD_PARITY_OFF;
+}
+
 poolgrad_status pgi_face_begin(pgi_face_call *call, const poolgrad_face_options *options,
                                pgi_face_origin origin, poolgrad_error *error)
 {
-    (void)origin;
     memset(call, 0, sizeof *call);
     poolgrad_desc_init(&call->desc);
     poolgrad_buffers_init(&call->buffers);
@@ -47,7 +63,11 @@ poolgrad_status pgi_face_begin(pgi_face_call *call, const poolgrad_face_options 
     if (options->plan)
         *options->plan = NULL;
     if (options->parity)
-        return pgi_face_fail(error, POOLGRAD_ERR_UNSUPPORTED, "parity is not available");
+        call->desc.parity = parity_of(origin);
+    if (options->parity && call->desc.parity == POOLGRAD_PARITY_OFF)
+        return pgi_face_fail(error, POOLGRAD_ERR_UNSUPPORTED,
+                             "options.parity is set, but the arithmetic of the original is not "
+                             "known");
     return POOLGRAD_OK;
 }
 
@@ -152,6 +172,8 @@ static poolgrad_view *view_of(poolgrad_desc *desc, pgi_face_slot slot)
         return &desc->dx;
     case PGI_FACE_X:
         return &desc->x;
+    case PGI_FACE_Y:
+        return &desc->y;
     case PGI_FACE_INDICES:
         break;
     }
@@ -180,6 +202,9 @@ void pgi_face_bind(pgi_face_call *call, pgi_face_slot slot, const poolgrad_tenso
     case PGI_FACE_X:
         call->buffers.x = tensor->data;
         break;
+    case PGI_FACE_Y:
+        call->buffers.y = tensor->data;
+        break;
     case PGI_FACE_INDICES:
         call->buffers.indices = tensor->data;
         break;
@@ -206,7 +231,7 @@ static int names_tensors(poolgrad_status status)
 /* The library's message with the face's names behind it. */
 static void add_names(const pgi_face_call *call, poolgrad_error *error)
 {
-    static const char *const native[] = {"dy", "dx", "x", "indices"};
+    static const char *const native[] = {"dy", "dx", "x", "y", "indices"};
     size_t used;
     int i, first = 1;
 

@@ -21,11 +21,12 @@ typedef enum pgi_face_slot {
     PGI_FACE_DY = 0,
     PGI_FACE_DX = 1,
     PGI_FACE_X = 2,
-    PGI_FACE_INDICES = 3
+    PGI_FACE_Y = 3,
+    PGI_FACE_INDICES = 4
 } pgi_face_slot;
 
 enum {
-    PGI_FACE_SLOTS = 4
+    PGI_FACE_SLOTS = 5
 };
 
 typedef struct pgi_face_call {
@@ -46,7 +47,7 @@ void pgi_face_say(poolgrad_error *error, poolgrad_status status, const char *for
 #define pgi_face_fail(error, status, ...) (pgi_face_say(error, status, __VA_ARGS__), (status))
 
 /* Checks and copies the options (NULL: defaults), sets *options->plan to NULL, and gives the call a
- * descriptor with defaults. */
+ * descriptor with defaults and the parity that the options ask for. */
 poolgrad_status pgi_face_begin(pgi_face_call *call, const poolgrad_face_options *options,
                                pgi_face_origin origin, poolgrad_error *error);
 

@@ -221,7 +221,9 @@ poolgrad_onnxruntime_code poolgrad_onnxruntime_average_pool_grad(
     if (c)
         return c;
     call.desc.op = POOLGRAD_AVG_GRAD;
-    call.desc.divisor = attributes->count_include_pad ? POOLGRAD_INCLUDE_CLIPPED : POOLGRAD_EXCLUDE;
+    call.desc.divisor = POOLGRAD_EXCLUDE;
+    if (attributes->count_include_pad) /* ONNX Runtime counts what lies behind the padding too */
+        call.desc.divisor = call.options.parity ? POOLGRAD_INCLUDE : POOLGRAD_INCLUDE_CLIPPED;
     return code_of(pgi_face_finish(&call, error));
 }
 

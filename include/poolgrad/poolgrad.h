@@ -65,7 +65,8 @@ typedef enum poolgrad_status {
 
     /* the problem */
     POOLGRAD_ERR_RANK = 20,      /* rank is not 1, 2 or 3 */
-    POOLGRAD_ERR_ATTRIBUTE = 21, /* kernel, stride, dilation, padding, divisor, alpha or beta */
+    POOLGRAD_ERR_ATTRIBUTE = 21, /* kernel, stride, dilation, padding, divisor, alpha, beta, or
+                                    what does not go with parity */
     POOLGRAD_ERR_SHAPE = 22,     /* an extent is negative or does not follow from the problem; also
                                     batch and channels of views */
     POOLGRAD_ERR_OVERFLOW = 23,  /* a product or sum of sizes does not fit in 64 bits */
@@ -135,7 +136,10 @@ typedef enum poolgrad_divisor {
 /* Where the gradient of max pooling has its winners from. */
 typedef enum poolgrad_winner {
     POOLGRAD_FROM_INDICES = 1, /* the index tensor; every index is checked against its window */
-    POOLGRAD_FROM_X = 2        /* x: the first maximum in row-major order of the window */
+    POOLGRAD_FROM_X = 2,       /* x: the first maximum in row-major order of the window */
+    POOLGRAD_NEAR_Y = 3        /* x and y, the forward result: every position of a window with
+                                  |x - y| < 1e-5 gets the whole dy. TensorFlow's MaxPool3DGrad; only
+                                  with POOLGRAD_PARITY_TENSORFLOW */
 } poolgrad_winner;
 
 /* Who wins in a window with NaN. Padding never wins, and -inf loses to nothing but a larger value
@@ -147,6 +151,20 @@ typedef enum poolgrad_nan {
     POOLGRAD_NAN_LEADING = 4 /* a NaN at the first position inside the input; otherwise as SKIP
                                 (TensorFlow's MaxPoolGrad) */
 } poolgrad_nan;
+
+/* Whose arithmetic a gradient is computed in. OFF is poolgrad's own: faster, more accurate. The
+ * others reproduce, to the bit, what a system computes on its CPU: how dy is divided, the order in
+ * which windows are added, what is rounded after every step (docs/arithmetic.md has the table, and
+ * what was confirmed). They select arithmetic only: divisor, winner and NaN rule stay the
+ * descriptor's, and places where a system goes wrong are not reproduced. They need alpha 1 and
+ * beta 0, have no forward passes, and are slow. */
+typedef enum poolgrad_parity {
+    POOLGRAD_PARITY_OFF = 1,
+    POOLGRAD_PARITY_TENSORFLOW = 2,
+    POOLGRAD_PARITY_ONNXRUNTIME = 3,
+    POOLGRAD_PARITY_TORCH = 4,
+    POOLGRAD_PARITY_ONEDNN = 5
+} poolgrad_parity;
 
 typedef enum poolgrad_index_type {
     POOLGRAD_I64 = 1,
@@ -203,8 +221,8 @@ typedef struct poolgrad_view {
  * window that covers no position of the input gives the average 0, the maximum -inf and the
  * index -1.
  *
- * Which views count: AVG_GRAD dy and dx; MAX_GRAD those and indices or x; AVG x and y; MAX those
- * and indices. The others are ignored, as are fields that the op has no use for.
+ * Which views count: AVG_GRAD dy and dx; MAX_GRAD those and indices, or x, or x and y; AVG x and y;
+ * MAX those and indices. The others are ignored, as are fields that the op has no use for.
  */
 typedef struct poolgrad_desc {
     size_t size; /* sizeof(poolgrad_desc); set by poolgrad_desc_init */
@@ -235,13 +253,16 @@ typedef struct poolgrad_desc {
                           windows that cover no position of the input it always is. */
     poolgrad_view x, y;
     poolgrad_view indices; /* offset and extent are ignored: they are those of dy (of y) */
+
+    poolgrad_parity parity; /* AVG_GRAD, MAX_GRAD; for the forward passes it must be OFF */
+    int32_t reserved_2;
 } poolgrad_desc;
 
 /* Fills *desc with defaults: AVG_GRAD, f32, rank 2, floor, include_clipped, alpha 1, beta 0, batch
  * and channels 1, stride and dilation 1, no padding, whole dense NCX views; winners from indices,
- * i64, counted over the whole tensor in row-major order; the first NaN wins. `in` and `kernel` are
- * 0 and must be set (ADAPTIVE: `in` and `out`; kernel and pads stay 0, stride and dilation 1).
- * Fails with ERR_NULL only. */
+ * i64, counted over the whole tensor in row-major order; the first NaN wins; no parity. `in` and
+ * `kernel` are 0 and must be set (ADAPTIVE: `in` and `out`; kernel and pads stay 0, stride and
+ * dilation 1). Fails with ERR_NULL only. */
 POOLGRAD_API poolgrad_status poolgrad_desc_init(poolgrad_desc *desc);
 
 /* Reads a problem string into *desc (see docs/problem-strings.md); fields it does not mention get
@@ -281,9 +302,9 @@ POOLGRAD_API poolgrad_status poolgrad_desc_resolve(poolgrad_desc *desc, poolgrad
 
 /* Sets offset and extent of the views that are read to the smallest boxes that computing the view
  * that is written needs. For a gradient dy gets the windows whose span, first tap to last, meets
- * the dx view, and x the positions that those windows span; forward x gets the positions that the
- * windows of the y view span. An extent may become 0 (only gaps in the dx view). Fails as resolve
- * does, but does not judge strides and sizes of what is read. */
+ * the dx view (y, where it is read, the same), and x the positions that those windows span; forward
+ * x gets the positions that the windows of the y view span. An extent may become 0 (only gaps in
+ * the dx view). Fails as resolve does, but does not judge strides and sizes of what is read. */
 POOLGRAD_API poolgrad_status poolgrad_desc_reach(poolgrad_desc *desc, poolgrad_error *error);
 
 /* Dense strides of a tensor of `rank` spatial axes with extents in view order (batch, channels,
@@ -382,8 +403,8 @@ typedef struct poolgrad_buffers {
     void *dx;        /* first element of the dx view; likewise all below */
     void *workspace; /* NULL: allocated for the call (an allocation per execution) */
     size_t workspace_size;
-    const void *x;       /* MAX_GRAD from x; AVG, MAX */
-    void *y;             /* AVG, MAX */
+    const void *x;       /* MAX_GRAD from x and NEAR_Y; AVG, MAX */
+    void *y;             /* AVG, MAX; only read by MAX_GRAD with NEAR_Y */
     const void *indices; /* MAX_GRAD from indices */
     void *indices_out;   /* MAX; NULL: not wanted */
 } poolgrad_buffers;

@@ -38,6 +38,7 @@ poolgrad_status poolgrad_desc_init(poolgrad_desc *desc)
     desc->index_type = POOLGRAD_I64;
     desc->index_base = POOLGRAD_INDEX_TENSOR;
     desc->index_order = POOLGRAD_ROW_MAJOR;
+    desc->parity = POOLGRAD_PARITY_OFF;
     whole_view(&desc->dy);
     whole_view(&desc->dx);
     whole_view(&desc->x);
@@ -120,6 +121,8 @@ poolgrad_status poolgrad_desc_reach(poolgrad_desc *desc, poolgrad_error *error)
 
         if (problem.has_x)
             set_place(&filled.x, i, same);
+        if (problem.has_y)
+            set_place(&filled.y, i, same);
         set_place(source, i, same);
     }
     for (i = 0; i < filled.rank; i++) {
@@ -128,6 +131,8 @@ poolgrad_status poolgrad_desc_reach(poolgrad_desc *desc, poolgrad_error *error)
         if (problem.has_x)
             set_place(&filled.x, PGI_SPATIAL + i,
                       pgi_problem_x_reach(&problem, i + 3 - filled.rank));
+        if (problem.has_y)
+            set_place(&filled.y, PGI_SPATIAL + i, reach);
         set_place(source, PGI_SPATIAL + i, reach);
     }
     return write_back(desc, &filled, error);

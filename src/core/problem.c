@@ -2,6 +2,7 @@
 #include "core/problem.h"
 
 #include "core/integer.h"
+#include "core/number.h"
 #include "core/status.h"
 
 #include <float.h>
@@ -80,7 +81,11 @@ static poolgrad_status check_max_enums(const poolgrad_desc *desc, poolgrad_error
     const bool gradient = desc->op == POOLGRAD_MAX_GRAD;
 
     if (gradient)
-        PGI_TRY(check_enum((int)desc->winner, POOLGRAD_FROM_X, "winner", error));
+        PGI_TRY(check_enum((int)desc->winner, POOLGRAD_NEAR_Y, "winner", error));
+    if (gradient && desc->winner == POOLGRAD_NEAR_Y) {
+        PGI_TRY(check_enum((int)desc->x.layout, POOLGRAD_STRIDED, "x.layout", error));
+        return check_enum((int)desc->y.layout, POOLGRAD_STRIDED, "y.layout", error);
+    }
     if (!gradient || desc->winner == POOLGRAD_FROM_X)
         PGI_TRY(check_enum((int)desc->nan, POOLGRAD_NAN_LEADING, "nan", error));
     if (gradient && desc->winner == POOLGRAD_FROM_X)
@@ -106,6 +111,7 @@ poolgrad_status pgi_check_enums(const poolgrad_desc *desc, poolgrad_error *error
         PGI_TRY(check_enum((int)desc->dy.layout, POOLGRAD_STRIDED, "dy.layout", error));
         PGI_TRY(check_enum((int)desc->dx.layout, POOLGRAD_STRIDED, "dx.layout", error));
     }
+    PGI_TRY(check_enum((int)desc->parity, POOLGRAD_PARITY_ONEDNN, "parity", error));
     return pgi_is_max(desc->op) ? check_max_enums(desc, error) : POOLGRAD_OK;
 }
 
@@ -120,6 +126,31 @@ static poolgrad_status check_factor(double value, poolgrad_dtype dtype, const ch
     return pgi_fail(error, POOLGRAD_ERR_ATTRIBUTE,
                     "%s is not finite in the compute type of this problem, %s", field,
                     dtype == POOLGRAD_F64 ? "f64" : "f32");
+}
+
+/* What goes with another system's arithmetic, and what goes only with it. */
+static poolgrad_status check_parity(const poolgrad_desc *desc, poolgrad_error *error)
+{
+    const bool near_y = desc->op == POOLGRAD_MAX_GRAD && desc->winner == POOLGRAD_NEAR_Y;
+    char factor[PGI_DOUBLE_TEXT];
+
+    if (near_y && desc->parity != POOLGRAD_PARITY_TENSORFLOW)
+        return pgi_fail(error, POOLGRAD_ERR_ATTRIBUTE,
+                        "winner is POOLGRAD_NEAR_Y but parity is %d; the two go together only "
+                        "with POOLGRAD_PARITY_TENSORFLOW",
+                        (int)desc->parity);
+    if (desc->parity == POOLGRAD_PARITY_OFF)
+        return POOLGRAD_OK;
+    if (pgi_is_forward(desc->op))
+        return pgi_fail(error, POOLGRAD_ERR_ATTRIBUTE,
+                        "parity is %d; a forward pass must have POOLGRAD_PARITY_OFF",
+                        (int)desc->parity);
+    if (desc->alpha == 1 && desc->beta == 0)
+        return POOLGRAD_OK;
+    pgi_write_double(desc->alpha != 1 ? desc->alpha : desc->beta, factor);
+    return pgi_fail(error, POOLGRAD_ERR_ATTRIBUTE,
+                    "parity is %d but %s is %s; with parity alpha must be 1 and beta 0",
+                    (int)desc->parity, desc->alpha != 1 ? "alpha" : "beta", factor);
 }
 
 static poolgrad_status check_numbers(const poolgrad_desc *desc, poolgrad_error *error)
@@ -322,8 +353,10 @@ poolgrad_status pgi_problem_geometry(pgi_problem *problem, poolgrad_error *error
 
     PGI_TRY(pgi_check_enums(desc, error));
     PGI_TRY(check_numbers(desc, error));
+    PGI_TRY(check_parity(desc, error));
     problem->element_size = poolgrad_dtype_size(desc->dtype);
-    problem->has_x = desc->op == POOLGRAD_MAX_GRAD && desc->winner == POOLGRAD_FROM_X;
+    problem->has_x = desc->op == POOLGRAD_MAX_GRAD && desc->winner != POOLGRAD_FROM_INDICES;
+    problem->has_y = problem->has_x && desc->winner == POOLGRAD_NEAR_Y;
     problem->has_indices = pgi_is_max(desc->op) && !problem->has_x;
     PGI_TRY(make_axes(problem, error));
     whole_extents(desc, pgi_is_forward(desc->op), whole);
@@ -419,6 +452,7 @@ static poolgrad_status check_total(const pgi_problem *problem, poolgrad_error *e
     if (!pgi_add(total, written, &total) || /* once for what was there before */
         !pgi_add(written, total, &total) ||
         (problem->has_x && !pgi_add(total, problem->x.elements * size, &total)) ||
+        (problem->has_y && !pgi_add(total, problem->y.elements * size, &total)) ||
         (problem->has_indices &&
          !pgi_add(total, problem->indices.elements * (int64_t)problem->index_size, &total)))
         return pgi_fail(error, POOLGRAD_ERR_OVERFLOW,
@@ -448,6 +482,12 @@ poolgrad_status pgi_problem_make(pgi_problem *problem, poolgrad_error *error)
         PGI_TRY(make_tensor(&desc->x, whole, desc->rank, "x", problem->element_size, &problem->x,
                             error));
         PGI_TRY(check_cover(problem, &problem->x, "x", error));
+    }
+    if (problem->has_y) {
+        whole_extents(desc, true, whole);
+        PGI_TRY(make_tensor(&desc->y, whole, desc->rank, "y", problem->element_size, &problem->y,
+                            error));
+        PGI_TRY(check_cover(problem, &problem->y, "y", error));
     }
     if (problem->has_indices)
         PGI_TRY(make_indices(problem, error));

@@ -17,9 +17,9 @@ typedef struct pgi_problem {
     pgi_gather gather[3];
 
     /* Max pooling. */
-    bool has_x, has_indices; /* beside source and target */
-    pgi_tensor x;            /* of a gradient from x, */
-    pgi_gather taps[3];      /* and the taps of its windows */
+    bool has_x, has_y, has_indices; /* beside source and target */
+    pgi_tensor x, y;                /* of a gradient from x, or from x and y, */
+    pgi_gather taps[3];             /* and the taps of its windows */
     pgi_tensor indices;
     pgi_indexing indexing;
 

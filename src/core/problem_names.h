@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The words of problem strings; only problem_string.c includes them. Tables end with NULL. */
+/* The words of problem strings, for problem_string.c and problem_print.c. Tables end with NULL. */
 #ifndef PGI_CORE_PROBLEM_NAMES_H
 #define PGI_CORE_PROBLEM_NAMES_H
 
@@ -30,7 +30,13 @@ static const pgi_name divisors[] = {{"exclude", POOLGRAD_EXCLUDE},
                                     {"include_clipped", POOLGRAD_INCLUDE_CLIPPED},
                                     {NULL, 0}};
 static const pgi_name winners[] = {
-    {"indices", POOLGRAD_FROM_INDICES}, {"x", POOLGRAD_FROM_X}, {NULL, 0}};
+    {"indices", POOLGRAD_FROM_INDICES}, {"x", POOLGRAD_FROM_X}, {"y", POOLGRAD_NEAR_Y}, {NULL, 0}};
+static const pgi_name parities[] = {{"off", POOLGRAD_PARITY_OFF},
+                                    {"tensorflow", POOLGRAD_PARITY_TENSORFLOW},
+                                    {"onnxruntime", POOLGRAD_PARITY_ONNXRUNTIME},
+                                    {"torch", POOLGRAD_PARITY_TORCH},
+                                    {"onednn", POOLGRAD_PARITY_ONEDNN},
+                                    {NULL, 0}};
 static const pgi_name nans[] = {{"first", POOLGRAD_NAN_FIRST},
                                 {"skip", POOLGRAD_NAN_SKIP},
                                 {"last", POOLGRAD_NAN_LAST},
@@ -51,9 +57,14 @@ static const pgi_name layouts[][4] = {
     {{"nchw", POOLGRAD_NCX}, {"nhwc", POOLGRAD_NXC}, {"strided", POOLGRAD_STRIDED}, {NULL, 0}},
     {{"ncdhw", POOLGRAD_NCX}, {"ndhwc", POOLGRAD_NXC}, {"strided", POOLGRAD_STRIDED}, {NULL, 0}},
 };
-static const pgi_name any_rank[] = {{"ncx", POOLGRAD_NCX}, {"nxc", POOLGRAD_NXC}, {NULL, 0}};
 
-static const char *name_of(const pgi_name *names, int value)
+/* x, y and the indices of max pooling lie like what has their shape, unless that is strided. */
+static inline poolgrad_layout usual_layout(const poolgrad_view *like)
+{
+    return like->layout == POOLGRAD_STRIDED ? POOLGRAD_NCX : like->layout;
+}
+
+static inline const char *name_of(const pgi_name *names, int value)
 {
     for (; names->text; names++)
         if (names->value == value)
@@ -61,7 +72,7 @@ static const char *name_of(const pgi_name *names, int value)
     return NULL;
 }
 
-static bool find_name(const pgi_name *names, const char *text, size_t length, int *value)
+static inline bool find_name(const pgi_name *names, const char *text, size_t length, int *value)
 {
     for (; names->text; names++) {
         if (strlen(names->text) == length && memcmp(names->text, text, length) == 0) {

@@ -3,6 +3,7 @@
 #include "core/dtype.h"
 #include "core/status.h"
 #include "cpu/kernels.h"
+#include "cpu/ref/parity.h"
 #include "cpu/ref/reference.h"
 #include "cpu/threads.h"
 
@@ -127,4 +128,5 @@ const pgi_backend pgi_cpu_backend = {
     .parallel_for = pgi_threads_run,
     .name = name,
     .reference = pgi_reference_plane,
+    .parity = pgi_parity_plane,
 };

@@ -90,6 +90,7 @@ typedef struct pgi_work {
     const void *source; /* dy or x */
     void *target;       /* dx or y */
     const void *x;      /* of a max gradient from x */
+    const void *y;      /* of one that compares x with y */
     const void *indices;
     void *indices_out;
     _Atomic int64_t *bad_index; /* lowest element of the indices that is none; INT64_MAX if all are
@@ -112,6 +113,10 @@ typedef struct pgi_backend {
     /* The definition: one (batch, channel) of the target, the `plane`-th, computed literally. */
     void (*reference)(const pgi_problem *problem, const pgi_scale *scale, const pgi_work *work,
                       int64_t plane, void *workspace);
+
+    /* The arithmetic of problem->desc.parity, likewise. */
+    void (*parity)(const pgi_problem *problem, const pgi_work *work, int64_t plane,
+                   void *workspace);
 } pgi_backend;
 
 extern const pgi_backend pgi_cpu_backend;

@@ -92,6 +92,8 @@ static poolgrad_status check_buffers(const poolgrad_plan *plan, const poolgrad_b
                        error));
     if (problem->has_x)
         PGI_TRY(add_tensor(&memories, &problem->x, size, work->x, "x", false, error));
+    if (problem->has_y)
+        PGI_TRY(add_tensor(&memories, &problem->y, size, work->y, "y", false, error));
     if (op == POOLGRAD_MAX_GRAD && problem->has_indices)
         PGI_TRY(add_tensor(&memories, &problem->indices, problem->index_size, work->indices,
                            "indices", false, error));
@@ -190,6 +192,7 @@ poolgrad_status poolgrad_execute(const poolgrad_plan *plan, const poolgrad_buffe
     execution.work = (pgi_work){.source = forward ? read.x : read.dy,
                                 .target = forward ? read.y : read.dx,
                                 .x = read.x,
+                                .y = read.y,
                                 .indices = read.indices,
                                 .indices_out = read.indices_out,
                                 .bad_index = &lowest_bad_index};

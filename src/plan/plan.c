@@ -61,6 +61,14 @@ static poolgrad_status read_options(poolgrad_options *to, const poolgrad_options
     return POOLGRAD_OK;
 }
 
+/* Another system's arithmetic is one strategy's business, and that strategy's only. */
+static bool applies(const pgi_strategy *strategy, const pgi_problem *problem)
+{
+    const bool parity = problem->desc.parity != POOLGRAD_PARITY_OFF;
+
+    return parity == (strategy == &pgi_strategy_parity) && strategy->applicable(problem);
+}
+
 static poolgrad_status choose_strategy(poolgrad_plan *plan, const char *name, poolgrad_error *error)
 {
     const pgi_strategy *const *entry;
@@ -68,7 +76,7 @@ static poolgrad_status choose_strategy(poolgrad_plan *plan, const char *name, po
     for (entry = pgi_strategies; *entry; entry++) {
         if (name && strcmp((*entry)->name, name) != 0)
             continue;
-        if ((*entry)->applicable(&plan->problem)) {
+        if (applies(*entry, &plan->problem)) {
             plan->strategy = *entry;
             plan->reason = name ? "asked for by name" : (*entry)->reason;
             return POOLGRAD_OK;
@@ -98,6 +106,8 @@ static int64_t bytes_read(const pgi_problem *problem)
 
     if (problem->has_x)
         bytes += problem->x.elements * (int64_t)problem->element_size;
+    if (problem->has_y)
+        bytes += problem->y.elements * (int64_t)problem->element_size;
     if (problem->desc.op == POOLGRAD_MAX_GRAD && problem->has_indices)
         bytes += problem->indices.elements * (int64_t)problem->index_size;
     if (problem->desc.beta != 0)

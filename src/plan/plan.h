@@ -13,8 +13,8 @@
 
 typedef struct pgi_strategy {
     const char *name;
-    const char *reason; /* why one would choose it */
-    bool (*applicable)(const pgi_problem *problem);
+    const char *reason;                             /* why one would choose it */
+    bool (*applicable)(const pgi_problem *problem); /* among those with or without parity */
 
     /* Sets units, task_workspace and whatever fields of the plan are the strategy's own, for up
      * to plan->threads tasks; false if a size does not fit in 64 bits. */

@@ -7,10 +7,11 @@
 extern const pgi_strategy pgi_strategy_separable;   /* averages, both ways */
 extern const pgi_strategy pgi_strategy_sliding_max; /* the maximum, forward */
 extern const pgi_strategy pgi_strategy_scatter;     /* the gradient of the maximum */
+extern const pgi_strategy pgi_strategy_parity;      /* gradients in another system's arithmetic */
 extern const pgi_strategy pgi_strategy_reference;   /* every problem, the definition read aloud */
 
-/* In order of preference, ended by NULL; the first that applies is taken, and the last one always
- * does. */
+/* In order of preference, ended by NULL; the first that applies is taken. With parity that is
+ * `parity`; otherwise the last one always does. */
 extern const pgi_strategy *const pgi_strategies[];
 
 /* For tiled strategies: `prepare` by the strategy's own layout, `describe`, and the units

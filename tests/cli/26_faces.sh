@@ -37,3 +37,13 @@ run face $op f.npy --dX 1,1,3,3 --kernel_shape 2,2 --threads 1 --strategy refere
 run face $op dY.npy --dX 1,1,3,3 --kernel_shape 2,2 -o other.npy
 show dX.npy x1
 show other.npy x1
+echo "the original's own arithmetic"
+array dy3.npy '<f4' '(1, 1, 1, 3)' 1 2 3
+op="onnxruntime.AveragePoolGrad dy3.npy --dX 1,1,1,9 --kernel_shape 1,7 --strides 1,1"
+run face $op --explain --parity
+run face $op -o own.npy
+run face $op --parity -o parity.npy
+show own.npy x4
+show parity.npy x4
+run face directml.AVERAGE_POOLING_GRAD dY.npy --OutputGradientTensor 1,1,3,3 --Strides 1,1 \
+    --WindowSize 2,2 --StartPadding 0,0 --EndPadding 0,0 --IncludePadding 0 --parity -o no.npy

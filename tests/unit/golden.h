@@ -42,4 +42,14 @@ void golden_put(const golden *g, const uint64_t *bits, int64_t count, void *memo
  * the system's own answer, or with `against_rule` of the reference. */
 void golden_compare(const golden *g, const char *file, const void *dx, int against_rule);
 
+/* Whether the system goes wrong there, which parity does not repeat. */
+int golden_is_defect(const golden *g);
+
+/* Whether the case's answer is one that parity gives bit for bit: neither one of the system's
+ * defects, nor of kernels whose formula is not known. */
+int golden_has_formula(const golden *g, const char *file);
+
+/* Fails the test unless dx has the bits of the system's own answer, NaN for NaN. */
+void golden_compare_bits(const golden *g, const char *file, const void *dx);
+
 #endif

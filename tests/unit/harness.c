@@ -57,10 +57,12 @@ void fixture_make(fixture *f, const poolgrad_desc *desc, sup_kind kind, uint64_t
     }
     make_memory(f, &f->desc.dy, kind, &rng, &f->dy);
     make_memory(f, &f->desc.dx, previous, &rng, &f->dx);
-    if (f->desc.op == POOLGRAD_MAX_GRAD && f->desc.winner == POOLGRAD_FROM_X)
-        make_memory(f, &f->desc.x, kind, &rng, &f->x);
-    else if (f->desc.op == POOLGRAD_MAX_GRAD)
+    if (f->desc.op == POOLGRAD_MAX_GRAD && f->desc.winner == POOLGRAD_FROM_INDICES)
         make_indices(f, &rng);
+    else if (f->desc.op == POOLGRAD_MAX_GRAD)
+        make_memory(f, &f->desc.x, kind, &rng, &f->x);
+    if (f->desc.op == POOLGRAD_MAX_GRAD && f->desc.winner == POOLGRAD_NEAR_Y)
+        make_memory(f, &f->desc.y, kind, &rng, &f->y);
 }
 
 void fixture_parse(fixture *f, const char *text, sup_kind kind, uint64_t seed)

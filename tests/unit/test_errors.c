@@ -11,6 +11,7 @@ static const char *const base_text = "avg2d:f32:nchw:2x3x6x8:k3x2:s2:p1x0";
 
 #define max_text    "max2d:f32:nchw:2x3x6x8:k3x2:s2:p1x0"
 #define from_x_text "max2d:f32:nchw:2x3x6x8:k3x2:s2:p1x0:from=x"
+#define near_y_text "max2d:f32:nchw:2x3x6x8:k3x2:s2:p1x0:from=y:parity=tensorflow"
 #define pool_text   "maxpool2d:f32:nchw:2x3x6x8:k3x2:s2:p1x0"
 
 /* --------------------------------------------------------------- descriptors */
@@ -126,7 +127,23 @@ static const wrong wrongs[] = {
     {"avg1d:f32:ncw:1x1x1152921504606846976:k1:beta=1", TEXT_ONLY, POOLGRAD_ERR_OVERFLOW,
      "the bytes of all tensors together"},
 
-    {max_text, FIELD(winner, INT32, 3), POOLGRAD_ERR_ENUM, "winner is 3"},
+    {max_text, FIELD(winner, INT32, 4), POOLGRAD_ERR_ENUM, "winner is 4"},
+    {from_x_text, FIELD(winner, INT32, 3), POOLGRAD_ERR_ATTRIBUTE,
+     "winner is POOLGRAD_NEAR_Y but parity is 1"},
+    {near_y_text, FIELD(parity, INT32, 4), POOLGRAD_ERR_ATTRIBUTE,
+     "winner is POOLGRAD_NEAR_Y but parity is 4"},
+    {near_y_text, FIELD(x.layout, INT32, 4), POOLGRAD_ERR_ENUM, "x.layout is 4"},
+    {near_y_text, FIELD(y.layout, INT32, 4), POOLGRAD_ERR_ENUM, "y.layout is 4"},
+    {near_y_text, FIELD(y.extent[2], INT64, 2), POOLGRAD_ERR_BOX, "y holds [0, 2) of axis 2"},
+    {NULL, FIELD(parity, INT32, 0), POOLGRAD_ERR_ENUM, "parity is 0"},
+    {NULL, FIELD(parity, INT32, 6), POOLGRAD_ERR_ENUM, "parity is 6"},
+    {"avg1d:f32:ncw:1x1x4:k2:parity=torch:alpha=0.5", TEXT_ONLY, POOLGRAD_ERR_ATTRIBUTE,
+     "parity is 4 but alpha is 0.5"},
+    {"max1d:f32:ncw:1x1x4:k2:parity=onednn:beta=1", TEXT_ONLY, POOLGRAD_ERR_ATTRIBUTE,
+     "parity is 5 but beta is 1"},
+    {"avgpool1d:f32:ncw:1x1x4:k2:parity=onnxruntime", TEXT_ONLY, POOLGRAD_ERR_ATTRIBUTE,
+     "parity is 3; a forward pass"},
+    {pool_text, FIELD(parity, INT32, 2), POOLGRAD_ERR_ATTRIBUTE, "parity is 2; a forward pass"},
     {max_text, FIELD(index_type, INT32, 0), POOLGRAD_ERR_ENUM, "index_type is 0"},
     {max_text, FIELD(index_base, INT32, 5), POOLGRAD_ERR_ENUM, "index_base is 5"},
     {max_text, FIELD(index_order, INT32, 3), POOLGRAD_ERR_ENUM, "index_order is 3"},

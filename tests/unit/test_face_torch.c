@@ -88,6 +88,7 @@ static void check_case(golden *g, void *context)
     poolgrad_tensor self = {dtype, g->dims, g->dx, NULL, NULL};
     poolgrad_tensor indices = {POOLGRAD_TORCH_LONG, g->dims, g->dy, NULL, g->idx};
     poolgrad_tensor grad_input = {dtype, g->dims, g->dx, NULL, NULL};
+    const poolgrad_face_options parity = {.size = sizeof parity, .parity = 1};
     poolgrad_torch_code code;
     poolgrad_error error;
     int64_t count = 1;
@@ -110,6 +111,13 @@ static void check_case(golden *g, void *context)
         assert_int_equal(error.status, POOLGRAD_OK);
         assert_int_equal(count, g->results);
         golden_compare(g, file, grad_input.data, 0);
+        assert_int_equal(
+            g->average ? poolgrad_torch_avg_pool_backward(dims, &grad_output, &self, &a,
+                                                          &grad_input, &parity, NULL)
+                       : poolgrad_torch_max_pool_with_indices_backward(
+                             dims, &grad_output, &self, &indices, &a, &grad_input, &parity, NULL),
+            POOLGRAD_TORCH_OK);
+        golden_compare_bits(g, file, grad_input.data);
         if (g->differs)
             check_reference_indices(g, &grad_output, &self, &grad_input);
         g->differs ? t->differs++ : t->ok++;

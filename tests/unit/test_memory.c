@@ -54,6 +54,7 @@ static void guard_pages(void **state)
 
     (void)state;
     limits.ops = SUP_ALL_OPS;
+    limits.parity = 15;
     sup_rng_seed(&rng, 99);
     for (i = 0; i < problems; i++) {
         poolgrad_desc desc;

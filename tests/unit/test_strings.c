@@ -67,6 +67,11 @@ static void canonical(void **state)
         {"avg1d:f32:ncw:1x1x5:k2:alpha=0x1p-3:beta=1e3",
          "avg1d:f32:ncw:1x1x5:k2:alpha=0.125:beta=1000"},
         {"avg1d:f32:ncw:1x1x5:k2:dxbox=0+*,0+*,0+*", "avg1d:f32:ncw:1x1x5:k2"},
+        {"avg1d:f32:ncw:1x1x5:parity=torch:k2:div=exclude",
+         "avg1d:f32:ncw:1x1x5:k2:div=exclude:parity=torch"},
+        {"avg1d:f32:ncw:1x1x5:k2:parity=off", "avg1d:f32:ncw:1x1x5:k2"},
+        {"max1d:f32:nwc:1x1x5:k2:from=y:ylayout=nwc:xlayout=ncw:parity=tensorflow",
+         "max1d:f32:nwc:1x1x5:k2:parity=tensorflow:from=y:xlayout=ncw"},
     };
     char text[256];
     size_t i, length;
@@ -97,15 +102,18 @@ static void assert_same_max(const poolgrad_desc *a, const poolgrad_desc *b)
 {
     const int gradient = b->op == POOLGRAD_MAX_GRAD;
     const int from_x = gradient && b->winner == POOLGRAD_FROM_X;
+    const int near_y = gradient && b->winner == POOLGRAD_NEAR_Y;
 
     if (gradient)
         assert_int_equal(a->winner, b->winner);
     if (!gradient || from_x)
         assert_int_equal(a->nan, b->nan);
-    if (from_x) {
+    if (from_x || near_y)
         assert_same_view(&a->x, &b->x, b->rank + 2);
+    if (near_y)
+        assert_same_view(&a->y, &b->y, b->rank + 2);
+    if (from_x || near_y)
         return;
-    }
     assert_int_equal(a->index_type, b->index_type);
     assert_int_equal(a->index_base, b->index_base);
     assert_int_equal(a->index_order, b->index_order);
@@ -131,6 +139,7 @@ static void assert_round_trip(const poolgrad_desc *desc)
     assert_int_equal(again.dtype, desc->dtype);
     assert_int_equal(again.rank, desc->rank);
     assert_int_equal(again.rounding, desc->rounding);
+    assert_int_equal(again.parity, desc->parity);
     if (!sup_is_max(desc))
         assert_int_equal(again.divisor, desc->divisor);
     if (!sup_is_max(desc) && desc->divisor == POOLGRAD_OVERRIDE)
@@ -198,7 +207,8 @@ static void round_trip(void **state)
         poolgrad_desc_init(&desc);
         desc.op = (poolgrad_op)sup_rng_range(&rng, 1, 4);
         desc.dtype = (poolgrad_dtype)sup_rng_range(&rng, 1, 4);
-        desc.winner = (poolgrad_winner)sup_rng_range(&rng, 1, 2);
+        desc.winner = (poolgrad_winner)sup_rng_range(&rng, 1, 3);
+        desc.parity = (poolgrad_parity)sup_rng_range(&rng, 1, 5);
         desc.nan = (poolgrad_nan)sup_rng_range(&rng, 1, 4);
         desc.index_type = (poolgrad_index_type)sup_rng_range(&rng, 1, 3);
         desc.index_base = (poolgrad_index_base)sup_rng_range(&rng, 1, 4);
@@ -284,7 +294,10 @@ static void wrong_strings(void **state)
         {"max2d:f32:nchw:1x1x3x3:k2:ilayout=strided", "dystride=, dxstride= and so on"},
         {"avg2d:f32:nchw:1x1x3x3:k2:ceil:foo", "an item such as"},
         {"avg2d:f32:nchw:1x1x3x3:k2:from=x", "only with max pooling"},
-        {"max2d:f32:nchw:1x1x3x3:k2:from=y", "indices or x"},
+        {"max2d:f32:nchw:1x1x3x3:k2:from=z", "indices, x or y"},
+        {"max2d:f32:nchw:1x1x3x3:k2:ylayout=ncw", "a layout of this rank for y"},
+        {"avg2d:f32:nchw:1x1x3x3:k2:parity=keras", "tensorflow, onnxruntime, torch or onednn"},
+        {"avg2d:f32:nchw:1x1x3x3:k2:parity=torch:parity=off", "each item at most once"},
         {"max2d:f32:nchw:1x1x3x3:k2:nan=none", "first, skip, last or leading"},
         {"max2d:f32:nchw:1x1x3x3:k2:index=i8", "i64, i32 or u32"},
         {"max2d:f32:nchw:1x1x3x3:k2:base=image", "tensor, plane, nxc or nxc_image"},
