@@ -183,6 +183,10 @@ static int load(session *s, int i, const char *path)
                   array->kind);
         return CLI_DATA;
     }
+    if (array->kind == 'f' && s->dtype) {
+        cli_error(verb, "--dtype bf16 but %s holds f%d; let them agree", path, array->size);
+        return CLI_DATA;
+    }
     *tensor = (poolgrad_tensor){
         dtype_of(s, array), array->rank, array->shape, NULL, array->data,
     };
@@ -197,13 +201,11 @@ static int load(session *s, int i, const char *path)
     return 0;
 }
 
-/* Memory for the result. Sizes that no tensor has are left to the face, which says what is wrong
- * with them. */
-static int make_output(session *s)
+/* The result's type and sizes; its memory comes when the face has agreed to them. */
+static void describe_output(session *s)
 {
     const cli_operator *op = s->call.op;
     poolgrad_tensor *output = &s->call.output;
-    size_t elements = 1, size = (size_t)s->arrays[0].size;
     poolgrad_list list = cli_attr_list(&s->call, op->output_sizes);
     output->dtype = s->call.input[0].dtype;
     output->sizes = list.values;
@@ -214,15 +216,18 @@ static int make_output(session *s)
             output->sizes = s->call.input[i].sizes;
         }
     }
-    for (int i = 0; i < output->rank; i++) {
-        if (output->sizes[i] < 0 ||
-            (output->sizes[i] > 0 && elements > PTRDIFF_MAX / size / (size_t)output->sizes[i]))
-            return 0;
-        elements *= (size_t)output->sizes[i];
-    }
-    output->data = malloc(elements ? elements * size : 1);
+}
+
+/* Memory for a result that the face has checked. */
+static int make_output(session *s)
+{
+    poolgrad_tensor *output = &s->call.output;
+    size_t bytes = (size_t)s->arrays[0].size;
+    for (int i = 0; i < output->rank; i++)
+        bytes *= (size_t)output->sizes[i];
+    output->data = malloc(bytes ? bytes : 1);
     if (!output->data) {
-        cli_error(verb, "out of memory for %zu bytes of %s", elements * size, op->output);
+        cli_error(verb, "out of memory for %zu bytes of %s", bytes, s->call.op->output);
         return CLI_DATA;
     }
     return 0;
@@ -290,14 +295,17 @@ static int call_operator(session *s)
     poolgrad_face_options_init(&s->call.options);
     s->call.options.compute = &s->options;
     s->call.options.parity = s->parity;
-    if (s->explain)
-        s->call.options.plan = &plan;
+    s->call.options.plan = &plan;
     int64_t code = s->call.op->run(&s->call, &error);
     if (code)
         return face_error(s, code, &error);
-    int result = s->explain ? explain(plan) : write_output(s);
+    int result = s->explain ? explain(plan) : make_output(s);
     poolgrad_plan_destroy(plan);
-    return result;
+    if (s->explain || result)
+        return result;
+    s->call.options.plan = NULL;
+    code = s->call.op->run(&s->call, &error);
+    return code ? face_error(s, code, &error) : write_output(s);
 }
 
 static int run_files(session *s, int words, char **paths)
@@ -330,9 +338,10 @@ static int run_files(session *s, int words, char **paths)
     int code = cli_face_read_attributes(&s->call);
     for (int i = 0; i < s->inputs && !code; i++)
         code = load(s, i, paths[i]);
-    if (!code)
-        code = make_output(s);
-    return code ? code : call_operator(s);
+    if (code)
+        return code;
+    describe_output(s);
+    return call_operator(s);
 }
 
 /* ---------------------------------------------------------------- the verb */

@@ -2,8 +2,16 @@
 #include "common/face.h"
 
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+
+/* The smallest options that a caller can have been compiled with. */
+#define OPTIONS_SIZE_0_1 (offsetof(poolgrad_face_options, reserved) + sizeof(int32_t))
+
+enum {
+    MOST_AXES = 5 /* of any tensor; a rank above it may come without the sizes it promises */
+};
 
 poolgrad_status poolgrad_face_options_init(poolgrad_face_options *options)
 {
@@ -54,12 +62,12 @@ poolgrad_status pgi_face_begin(pgi_face_call *call, const poolgrad_face_options 
     poolgrad_face_options_init(&call->options);
     if (!options)
         return POOLGRAD_OK;
-    if (options->size != sizeof *options)
+    if (options->size < OPTIONS_SIZE_0_1 || options->size > sizeof *options)
         return pgi_face_fail(error, POOLGRAD_ERR_STRUCT_SIZE,
-                             "options.size is %zu, this library knows %zu; use "
+                             "options.size is %zu; this library knows %zu to %zu bytes; use "
                              "poolgrad_face_options_init",
-                             options->size, sizeof *options);
-    call->options = *options;
+                             options->size, OPTIONS_SIZE_0_1, sizeof *options);
+    memcpy(&call->options, options, options->size);
     if (options->plan)
         *options->plan = NULL;
     if (options->parity)
@@ -83,6 +91,44 @@ poolgrad_status pgi_face_tensor(const poolgrad_tensor *tensor, const char *name,
         return pgi_face_fail(error, POOLGRAD_ERR_NULL, "%s has the rank %d but its sizes are NULL",
                              name, (int)tensor->rank);
     return POOLGRAD_OK;
+}
+
+/* Whether messages of a status name tensors. */
+static int names_tensors(poolgrad_status status)
+{
+    switch (status) {
+    case POOLGRAD_ERR_NULL:
+    case POOLGRAD_ERR_SHAPE:
+    case POOLGRAD_ERR_OVERFLOW:
+    case POOLGRAD_ERR_LAYOUT:
+    case POOLGRAD_ERR_MISALIGNED:
+    case POOLGRAD_ERR_OVERLAP:
+    case POOLGRAD_ERR_INDEX:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+/* The library's message with the face's names behind it. */
+static void add_names(const pgi_face_call *call, poolgrad_error *error)
+{
+    static const char *const native[] = {"dy", "dx", "x", "y", "indices"};
+    size_t used;
+    int i, first = 1;
+
+    if (!error || !names_tensors(error->status))
+        return;
+    used = strlen(error->message);
+    for (i = 0; i < PGI_FACE_SLOTS; i++) {
+        if (!call->name[i] || used + 1 >= sizeof error->message)
+            continue;
+        used += (size_t)snprintf(error->message + used, sizeof error->message - used, "%s%s is %s",
+                                 first ? " (" : ", ", native[i], call->name[i]);
+        first = 0;
+    }
+    if (!first && used + 1 < sizeof error->message)
+        snprintf(error->message + used, sizeof error->message - used, ")");
 }
 
 /* ------------------------------------------------------------------- shapes */
@@ -119,8 +165,16 @@ poolgrad_status pgi_face_windows(const pgi_face_call *call, int64_t *out, poolgr
     poolgrad_status status;
 
     memset(desc.out, 0, sizeof desc.out);
+    /* Only windows are counted here; whether their taps can be is judged when the plan is made, by
+     * the divisor that the face sets. */
+    desc.op = POOLGRAD_AVG_GRAD;
+    desc.parity = POOLGRAD_PARITY_OFF;
+    desc.divisor = POOLGRAD_OVERRIDE;
+    desc.divisor_override = 1;
     status = poolgrad_desc_resolve(&desc, error);
     memcpy(out, desc.out, sizeof desc.out);
+    if (status != POOLGRAD_OK)
+        add_names(call, error);
     return status;
 }
 
@@ -153,11 +207,11 @@ char *pgi_face_sizes_text(int32_t rank, const int64_t *sizes, char *text, size_t
     int32_t i;
 
     used += (size_t)snprintf(text, capacity, "[");
-    for (i = 0; i < rank && used < capacity; i++)
+    for (i = 0; i < rank && i < MOST_AXES && used < capacity; i++)
         used += (size_t)snprintf(text + used, capacity - used, i ? ",%lld" : "%lld",
                                  (long long)sizes[i]);
     if (used < capacity)
-        snprintf(text + used, capacity - used, "]");
+        snprintf(text + used, capacity - used, rank > MOST_AXES ? ",...]" : "]");
     return text;
 }
 
@@ -211,44 +265,6 @@ void pgi_face_bind(pgi_face_call *call, pgi_face_slot slot, const poolgrad_tenso
     }
 }
 
-/* Whether messages of a status name tensors. */
-static int names_tensors(poolgrad_status status)
-{
-    switch (status) {
-    case POOLGRAD_ERR_NULL:
-    case POOLGRAD_ERR_SHAPE:
-    case POOLGRAD_ERR_OVERFLOW:
-    case POOLGRAD_ERR_LAYOUT:
-    case POOLGRAD_ERR_MISALIGNED:
-    case POOLGRAD_ERR_OVERLAP:
-    case POOLGRAD_ERR_INDEX:
-        return 1;
-    default:
-        return 0;
-    }
-}
-
-/* The library's message with the face's names behind it. */
-static void add_names(const pgi_face_call *call, poolgrad_error *error)
-{
-    static const char *const native[] = {"dy", "dx", "x", "y", "indices"};
-    size_t used;
-    int i, first = 1;
-
-    if (!error || !names_tensors(error->status))
-        return;
-    used = strlen(error->message);
-    for (i = 0; i < PGI_FACE_SLOTS; i++) {
-        if (!call->name[i] || used + 1 >= sizeof error->message)
-            continue;
-        used += (size_t)snprintf(error->message + used, sizeof error->message - used, "%s%s is %s",
-                                 first ? " (" : ", ", native[i], call->name[i]);
-        first = 0;
-    }
-    if (!first && used + 1 < sizeof error->message)
-        snprintf(error->message + used, sizeof error->message - used, ")");
-}
-
 poolgrad_status pgi_face_execute(const pgi_face_call *call, const poolgrad_plan *plan,
                                  poolgrad_error *error)
 {
@@ -278,6 +294,33 @@ poolgrad_status pgi_face_finish(pgi_face_call *call, poolgrad_error *error)
     status = pgi_face_execute(call, plan, error);
     poolgrad_plan_destroy(plan);
     return status;
+}
+
+poolgrad_status pgi_face_read_ints(const poolgrad_tensor *tensor, const char *name, size_t bytes,
+                                   int32_t count, int64_t *values, poolgrad_error *error)
+{
+    const int64_t farthest = PTRDIFF_MAX / (MOST_AXES * (int64_t)sizeof(int64_t));
+    const int64_t stride = tensor->strides ? tensor->strides[0] : 1;
+    int32_t i, narrow;
+
+    if (!tensor->data)
+        return pgi_face_fail(error, POOLGRAD_ERR_NULL, "the data of %s is NULL", name);
+    if (stride > farthest || stride < -farthest)
+        return pgi_face_fail(error, POOLGRAD_ERR_OVERFLOW,
+                             "the stride of %s is %lld; its bytes do not fit in 64 bits", name,
+                             (long long)stride);
+    for (i = 0; i < count; i++) {
+        const char *from = (const char *)tensor->data + i * stride * (int64_t)bytes;
+
+        /* by bytes: nothing is said about its alignment */
+        if (bytes == sizeof values[i]) {
+            memcpy(&values[i], from, bytes);
+        } else {
+            memcpy(&narrow, from, sizeof narrow);
+            values[i] = narrow;
+        }
+    }
+    return POOLGRAD_OK;
 }
 
 int pgi_face_same_word(const char *a, const char *b)

@@ -68,7 +68,7 @@ void pgi_face_set_input(poolgrad_desc *desc, const poolgrad_tensor *tensor, pool
 void pgi_face_copy(poolgrad_list list, int64_t *array, int32_t count, int64_t fill);
 
 /* How many windows each axis of the descriptor has, into out[3], after the library's own checks of
- * the problem (desc.out is taken as 0). */
+ * the axes (desc.out is taken as 0; op and divisor need not be set yet). */
 poolgrad_status pgi_face_windows(const pgi_face_call *call, int64_t *out, poolgrad_error *error);
 
 /* Sizes in the order of a face's tensor axes from batch, channels and spatial extents. */
@@ -78,7 +78,7 @@ void pgi_face_sizes(poolgrad_layout order, int32_t spatial, int64_t batch, int64
 /* 1 if the tensor has exactly these sizes. */
 int pgi_face_has_sizes(const poolgrad_tensor *tensor, int32_t rank, const int64_t *sizes);
 
-/* "[1,2,3]", cut at capacity; returns text. */
+/* "[1,2,3]", cut at capacity and after five sizes; returns text. */
 char *pgi_face_sizes_text(int32_t rank, const int64_t *sizes, char *text, size_t capacity);
 
 /* Lets one operand of the call be this tensor, under the face's name for it: memory, and how it
@@ -94,6 +94,10 @@ poolgrad_status pgi_face_finish(pgi_face_call *call, poolgrad_error *error);
 /* Executes a plan that a face has kept, with the buffers and the names of the call. */
 poolgrad_status pgi_face_execute(const pgi_face_call *call, const poolgrad_plan *plan,
                                  poolgrad_error *error);
+
+/* Reads `count` integers of 4 or 8 bytes from a tensor of one axis with as many, at most 5. */
+poolgrad_status pgi_face_read_ints(const poolgrad_tensor *tensor, const char *name, size_t bytes,
+                                   int32_t count, int64_t *values, poolgrad_error *error);
 
 /* 1 if both are the same text but for the case of ASCII letters. */
 int pgi_face_same_word(const char *a, const char *b);

@@ -224,11 +224,6 @@ static code check_list(const backward *b, poolgrad_list list, const char *name, 
 static code read_shape(const backward *b, const poolgrad_tensor *tensor, int32_t count,
                        int64_t *sizes, poolgrad_error *error)
 {
-    const size_t bytes = tensor->dtype == POOLGRAD_ONEDNN_S64 ? sizeof(int64_t) : sizeof(int32_t);
-    const int64_t farthest = INT64_MAX / 64; /* DIMS elements of 8 bytes stay below 2^63 */
-    int64_t stride;
-    int32_t i, narrow;
-
     if (tensor->rank != 1) {
         pgi_face_say(error, POOLGRAD_ERR_RANK,
                      "%s: dimensions are invalid: src_shape is a tensor of %d dimensions; it must "
@@ -243,27 +238,8 @@ static code read_shape(const backward *b, const poolgrad_tensor *tensor, int32_t
                      b->op, (long long)tensor->sizes[0], (int)count);
         return POOLGRAD_ONEDNN_INVALID_ARGUMENTS;
     }
-    if (!tensor->data) {
-        pgi_face_say(error, POOLGRAD_ERR_NULL, "%s: the data of src_shape is NULL", b->op);
-        return POOLGRAD_ONEDNN_INVALID_ARGUMENTS;
-    }
-    stride = tensor->strides ? tensor->strides[0] : 1;
-    if (stride > farthest || stride < -farthest) {
-        pgi_face_say(error, POOLGRAD_ERR_OVERFLOW, "%s: src_shape has the stride %lld", b->op,
-                     (long long)stride);
-        return POOLGRAD_ONEDNN_INVALID_ARGUMENTS;
-    }
-    for (i = 0; i < count; i++) {
-        const char *element = (const char *)tensor->data + i * stride * (int64_t)bytes;
-
-        if (bytes == sizeof sizes[i]) {
-            memcpy(&sizes[i], element, bytes);
-        } else {
-            memcpy(&narrow, element, bytes);
-            sizes[i] = narrow;
-        }
-    }
-    return POOLGRAD_ONEDNN_SUCCESS;
+    return code_of(pgi_face_read_ints(
+        tensor, "src_shape", tensor->dtype == POOLGRAD_ONEDNN_S64 ? 8 : 4, count, sizes, error));
 }
 
 /* The shape of the pooled input of AvgPoolBackward, by the tensor or else by the attribute. */

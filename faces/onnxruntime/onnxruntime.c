@@ -202,13 +202,13 @@ static code begin(pgi_face_call *call, const char *op, const poolgrad_tensor *dY
         c = check_tensors(call, op, dY, dX, error);
     if (!c)
         c = set_attributes(call, attributes, dX, error);
-    if (!c)
-        c = check_shape(call, dY, error);
     if (c)
         return c;
-    pgi_face_bind(call, PGI_FACE_DY, dY, order, "dY");
     pgi_face_bind(call, PGI_FACE_DX, dX, order, "dX");
-    return POOLGRAD_ONNXRUNTIME_OK;
+    c = check_shape(call, dY, error);
+    if (!c)
+        pgi_face_bind(call, PGI_FACE_DY, dY, order, "dY");
+    return c;
 }
 
 poolgrad_onnxruntime_code poolgrad_onnxruntime_average_pool_grad(
@@ -235,6 +235,7 @@ poolgrad_onnxruntime_max_pool_grad(const poolgrad_tensor *dY, const poolgrad_ten
 {
     pgi_face_call call;
     poolgrad_status status;
+    char of_dY[64], found[64];
     const code c = begin(&call, "MaxPoolGrad", dY, attributes, dX, options, error);
 
     if (c)
@@ -248,7 +249,11 @@ poolgrad_onnxruntime_max_pool_grad(const poolgrad_tensor *dY, const poolgrad_ten
         return POOLGRAD_ONNXRUNTIME_INVALID_GRAPH;
     }
     if (!pgi_face_has_sizes(Indices, dY->rank, dY->sizes)) {
-        pgi_face_say(error, POOLGRAD_ERR_SHAPE, "dY->Shape() == indices->Shape() was false");
+        pgi_face_say(error, POOLGRAD_ERR_SHAPE,
+                     "dY->Shape() == indices->Shape() was false: dY has the shape %s, Indices has "
+                     "%s",
+                     pgi_face_sizes_text(dY->rank, dY->sizes, of_dY, sizeof of_dY),
+                     pgi_face_sizes_text(Indices->rank, Indices->sizes, found, sizeof found));
         return POOLGRAD_ONNXRUNTIME_RUNTIME_EXCEPTION;
     }
     if (attributes->storage_order != 0 && attributes->storage_order != 1) {

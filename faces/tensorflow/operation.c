@@ -252,11 +252,7 @@ poolgrad_status pgi_tensorflow_read_shape(pgi_tensorflow_call *o, const poolgrad
                                           poolgrad_error *error)
 {
     const int32_t axes = o->op->spatial + 2;
-    const int64_t size = shape->dtype == POOLGRAD_TENSORFLOW_INT32 ? 4 : 8;
-    const int64_t limit = PTRDIFF_MAX / (PGI_TENSORFLOW_AXES * 8);
-    int64_t stride;
     char found[128];
-    int32_t i;
 
     if (shape->rank != 1 || shape->sizes[0] != axes)
         return pgi_face_fail(error, POOLGRAD_ERR_SHAPE,
@@ -264,27 +260,9 @@ poolgrad_status pgi_tensorflow_read_shape(pgi_tensorflow_call *o, const poolgrad
                              "shape %s",
                              (int)axes,
                              pgi_face_sizes_text(shape->rank, shape->sizes, found, sizeof found));
-    if (!shape->data)
-        return pgi_face_fail(error, POOLGRAD_ERR_NULL, "the data of orig_input_shape is NULL");
-    stride = shape->strides ? shape->strides[0] : 1;
-    if (stride > limit || stride < -limit)
-        return pgi_face_fail(error, POOLGRAD_ERR_OVERFLOW,
-                             "the stride of orig_input_shape is %lld; its bytes do not fit in 64 "
-                             "bits",
-                             (long long)stride);
-    for (i = 0; i < axes; i++) {
-        const char *from = (const char *)shape->data + (ptrdiff_t)(i * stride * size);
-        int32_t narrow;
-
-        /* by bytes: nothing is said about its alignment */
-        if (size == 8) {
-            memcpy(&o->sizes[i], from, sizeof o->sizes[i]);
-        } else {
-            memcpy(&narrow, from, sizeof narrow);
-            o->sizes[i] = narrow;
-        }
-    }
-    return POOLGRAD_OK;
+    return pgi_face_read_ints(shape, "orig_input_shape",
+                              shape->dtype == POOLGRAD_TENSORFLOW_INT32 ? 4 : 8, axes, o->sizes,
+                              error);
 }
 
 poolgrad_status pgi_tensorflow_set_input(pgi_tensorflow_call *o, poolgrad_error *error)

@@ -195,9 +195,9 @@ POOLGRAD_API HRESULT poolgrad_directml_get_binding_properties(
 
 /*
  * Computes. Bindings are in the order of the tensors in the description, inputs and outputs counted
- * separately. temporary is memory of TemporaryResourceSize bytes or more; NULL, or its Buffer NULL:
- * allocated for the call. Of the output exactly the elements are written, all of them; other bytes
- * of its range stay as they are. After a failure nothing was written.
+ * separately. temporary is memory of TemporaryResourceSize bytes or more; NULL, or empty (Buffer
+ * NULL and SizeInBytes 0): allocated for the call. Of the output exactly the elements are written,
+ * all of them; other bytes of its range stay as they are. After a failure nothing was written.
  */
 POOLGRAD_API HRESULT poolgrad_directml_execute(
     const poolgrad_directml_operator *operator_, const poolgrad_directml_binding *inputs,

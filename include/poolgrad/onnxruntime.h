@@ -24,10 +24,9 @@ typedef enum poolgrad_onnxruntime_code {
     POOLGRAD_ONNXRUNTIME_OK = 0,
     POOLGRAD_ONNXRUNTIME_FAIL = 1,             /* memory could not be had */
     POOLGRAD_ONNXRUNTIME_INVALID_ARGUMENT = 2, /* a tensor's sizes or memory, an index, an option */
-    POOLGRAD_ONNXRUNTIME_RUNTIME_EXCEPTION =
-        6,                                    /* an attribute, or dY and Indices differ in shape */
-    POOLGRAD_ONNXRUNTIME_NOT_IMPLEMENTED = 9, /* an element type without a kernel */
-    POOLGRAD_ONNXRUNTIME_INVALID_GRAPH = 10   /* kernel_shape or the shape of dX is missing */
+    POOLGRAD_ONNXRUNTIME_RUNTIME_EXCEPTION = 6, /* an attribute, the shape of Indices */
+    POOLGRAD_ONNXRUNTIME_NOT_IMPLEMENTED = 9,   /* an element type, instruction set or strategy */
+    POOLGRAD_ONNXRUNTIME_INVALID_GRAPH = 10     /* kernel_shape or the shape of dX is missing */
 } poolgrad_onnxruntime_code;
 
 /* The values of ONNXTensorElementDataType. */

@@ -8,6 +8,7 @@
 #include "plan/plan.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #define BUFFERS_SIZE_0_1 (offsetof(poolgrad_buffers, workspace_size) + sizeof(size_t))
@@ -138,15 +139,25 @@ static poolgrad_status bad_index(const pgi_execution *execution, int64_t element
     const pgi_problem *problem = &execution->plan->problem;
     const int64_t index = pgi_index_load(problem->indexing.type, execution->work.indices,
                                          pgi_index_offset_of_element(problem, element));
-    const poolgrad_status status =
-        pgi_fail(error, POOLGRAD_ERR_INDEX,
-                 "element %" PRId64 " of the indices is %" PRId64
-                 "; it must be a position that its window covers%s",
-                 element, index, problem->indexing.no_winner ? ", or -1" : "");
+    const int64_t *extent = problem->source.extent;
+    int64_t at[PGI_AXES], rest = element;
+    char window[72] = "";
+    size_t used = 0;
+    int i;
 
+    for (i = PGI_AXES - 1; i >= 0; rest /= extent[i], i--)
+        at[i] = rest % extent[i];
+    for (i = PGI_AXES - problem->desc.rank; i < PGI_AXES; i++)
+        used += (size_t)snprintf(window + used, sizeof window - used,
+                                 used ? ",%" PRId64 : "%" PRId64, at[i]);
+    pgi_fail(error, POOLGRAD_ERR_INDEX,
+             "element %" PRId64 " of the indices (batch %" PRId64 ", channel %" PRId64
+             ", window %s) is %" PRId64 "; it must be a position that its window covers%s",
+             element, at[PGI_BATCH], at[PGI_CHANNEL], window, index,
+             problem->indexing.no_winner ? ", or -1" : "");
     if (error)
         error->position = element;
-    return status;
+    return POOLGRAD_ERR_INDEX;
 }
 
 /* Runs all tasks, in a workspace of its own if there is none. */

@@ -58,7 +58,9 @@ static void options_are_checked(void **state)
     (void)state;
     assert_int_equal(poolgrad_face_options_init(NULL), POOLGRAD_ERR_NULL);
     make_expected(&p);
-    p.options.size--;
+    p.options.size++;
+    assert_int_equal(call(&p), POOLGRAD_ONNXRUNTIME_INVALID_ARGUMENT);
+    p.options.size -= 2;
     assert_int_equal(call(&p), POOLGRAD_ONNXRUNTIME_INVALID_ARGUMENT);
     assert_int_equal(p.error.status, POOLGRAD_ERR_STRUCT_SIZE);
     assert_non_null(strstr(p.error.message, "poolgrad_face_options_init"));
@@ -180,6 +182,50 @@ static void strides(void **state)
     assert_int_equal(p.error.status, POOLGRAD_ERR_LAYOUT);
 }
 
+/* Windows whose taps would not fit in 64 bits if padding were counted: it is not. */
+static void huge_kernels(void **state)
+{
+    const int64_t sizes[] = {1, 1, 2, 2, 2}, indices[] = {0, 0, 0, 0, 0, 0, 0, 0};
+    float dy[8] = {1, 2, 3, 4, 5, 6, 7, 8}, dx[8];
+    const poolgrad_tensor dY = {POOLGRAD_ONNXRUNTIME_FLOAT, 5, sizes, NULL, dy};
+    const poolgrad_tensor dX = {POOLGRAD_ONNXRUNTIME_FLOAT, 5, sizes, NULL, dx};
+    const poolgrad_tensor Indices = {POOLGRAD_ONNXRUNTIME_INT64, 5, sizes, NULL,
+                                     (void *)(uintptr_t)indices};
+    poolgrad_onnxruntime_attributes a = {.kernel_shape = POOLGRAD_LIST(INT32_MAX, INT32_MAX, 4),
+                                         .auto_pad = "SAME_UPPER"};
+    poolgrad_error error;
+
+    (void)state;
+    if (poolgrad_onnxruntime_average_pool_grad(&dY, &a, &dX, NULL, &error))
+        fail_msg("%s", error.message);
+    assert_true(dx[0] == 4.5f && dx[7] == 4.5f); /* each window covers everything: 36 / 8 */
+    if (poolgrad_onnxruntime_max_pool_grad(&dY, &Indices, &a, &dX, NULL, &error))
+        fail_msg("%s", error.message);
+    assert_true(dx[0] == 36 && dx[7] == 0);
+    a.count_include_pad = 1;
+    assert_int_equal(poolgrad_onnxruntime_average_pool_grad(&dY, &a, &dX, NULL, &error),
+                     POOLGRAD_ONNXRUNTIME_INVALID_ARGUMENT);
+    assert_int_equal(error.status, POOLGRAD_ERR_OVERFLOW);
+}
+
+/* More axes than any tensor has are not looked at, also not for the message. */
+static void a_rank_without_its_sizes(void **state)
+{
+    int64_t *sizes = malloc(sizeof dy_sizes + sizeof *sizes);
+    problem p;
+
+    (void)state;
+    assert_non_null(sizes);
+    make_expected(&p);
+    memcpy(sizes, dy_sizes, sizeof dy_sizes);
+    sizes[4] = 1;
+    p.dY.sizes = sizes;
+    p.dY.rank = 1000;
+    assert_int_equal(call(&p), POOLGRAD_ONNXRUNTIME_INVALID_ARGUMENT);
+    assert_non_null(strstr(p.error.message, "[2,3,5,5,1,...]"));
+    free(sizes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -188,6 +234,8 @@ int main(void)
         cmocka_unit_test(allocation_failure),
         cmocka_unit_test(workspace),
         cmocka_unit_test(strides),
+        cmocka_unit_test(huge_kernels),
+        cmocka_unit_test(a_rank_without_its_sizes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,7 +68,7 @@ static void expect_bad(const fixture *f, const poolgrad_plan *plan, int64_t elem
             fail_msg("%s: %s at %lld: status %d, position %lld, \"%s\"", f->text, kind,
                      (long long)element, (int)error.status, (long long)error.position,
                      error.message);
-        assert_non_null(strstr(error.message, "of the indices is"));
+        assert_non_null(strstr(error.message, "of the indices (batch "));
         assert_int_equal(poolgrad_execute(plan, &g.buffers, NULL), POOLGRAD_ERR_INDEX);
         unguard_fixture(&g);
     }
@@ -150,8 +150,9 @@ static void no_winner(void **state)
     assert_memory_equal(dx, ((float[]){1, 0, 3, 4}), sizeof dx);
     indices[1] = -2;
     assert_int_equal(poolgrad_execute(plan, &buffers, &error), POOLGRAD_ERR_INDEX);
-    assert_string_equal(error.message, "element 1 of the indices is -2; it must be a position that "
-                                       "its window covers, or -1");
+    assert_string_equal(error.message,
+                        "element 1 of the indices (batch 0, channel 0, window 1) is -2; it must be "
+                        "a position that its window covers, or -1");
     poolgrad_plan_destroy(plan);
 
     /* windows 0 and 3 lie in the padding */
