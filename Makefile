@@ -4,7 +4,7 @@
 TEST_PRESETS = release clang asan tsan msan aarch64
 prefix ?= /usr/local
 
-.PHONY: all demo test test-big coverage install format clean help
+.PHONY: all demo test test-big test-peers coverage install format clean help
 .NOTPARALLEL:
 
 all: ## build library and program (build/release)
@@ -21,6 +21,11 @@ test: ## install what the tests need, build all variants, run all tests
 test-big: ## the long tests: every f32 pattern, 20 times the random problems, huge tensors
 	@scripts/setup.sh build
 	@scripts/run_tests.sh big -- -L big
+
+test-peers: ## the faces against the real systems; downloads several gigabytes, most of it PyTorch
+	@scripts/setup.sh peers
+	@scripts/build.sh release
+	@tests/peers/run.py --count 10000 --markdown build/peers.md
 
 coverage: ## line coverage of src/ by the quick tests
 	@scripts/setup.sh coverage
