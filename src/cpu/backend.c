@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The CPU backend: instruction sets, and which of them a plan gets. */
+#define _DEFAULT_SOURCE
 #include "core/dtype.h"
 #include "core/status.h"
 #include "cpu/kernels.h"
@@ -7,8 +8,12 @@
 #include "cpu/ref/reference.h"
 #include "cpu/threads.h"
 
+#ifdef POOLGRAD_HAVE_AVX2
+#include <cpuid.h>
+#endif
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool always(void)
 {
@@ -16,9 +21,14 @@ static bool always(void)
 }
 
 #ifdef POOLGRAD_HAVE_AVX2
+/* The builtin asks the operating system about the registers too; not all compilers' builtins know
+ * F16C, which needs the same registers. */
 static bool has_avx2(void)
 {
-    return __builtin_cpu_supports("avx2"); /* asks the operating system about the registers too */
+    unsigned eax, ebx, ecx, edx;
+
+    return __builtin_cpu_supports("avx2") && __get_cpuid(1, &eax, &ebx, &ecx, &edx) &&
+           (ecx & bit_F16C);
 }
 #endif
 
@@ -53,27 +63,48 @@ static const pgi_level *best_level(void)
     {                                                                                              \
         .isa = level->name, .terms = table->terms_##element, .widen = table->widen_##element,      \
         .keys = table->keys_##element, .divide = table->divide_##real,                             \
-        .store = table->store_##element, .scatter = table->scatter_##real,                         \
-        .sums = {real_size, table->combine_##real, table->spread_##real, table->pick_##real},      \
-        .pairs = {sizeof(pgi_pair), table->combine_pair, table->spread_pair, table->pick_pair},    \
+        .store = table->store_##element, .finish = table->finish_##element,                        \
+        .repeat = table->repeat_##element, .copy = table->copy_bytes,                              \
+        .settle = table->settle_bytes, .scatter = table->scatter_##real,                           \
+        .collect = table->collect_##real,                                                          \
+        .locate = {table->locate_i64, table->locate_i32, table->locate_u32},                       \
+        .sums = {real_size,                                                                        \
+                 table->combine_##real,                                                            \
+                 table->reduce_##real,                                                             \
+                 table->reduce_block_##real,                                                       \
+                 table->spread_##real,                                                             \
+                 table->pick_##real},                                                              \
+        .pairs = {sizeof(pgi_pair),   table->combine_pair, table->reduce_pair, NULL,               \
+                  table->spread_pair, table->pick_pair},                                           \
+        .packed = {sizeof(int64_t),      table->combine_packed, table->reduce_packed, NULL,        \
+                   table->spread_packed, table->pick_packed},                                      \
     }
 
 static pgi_kernels pick(const pgi_level *level, poolgrad_dtype dtype)
 {
     const pgi_kernel_table *table = level->table;
     const size_t real_size = pgi_compute_size(dtype);
+    pgi_kernels kernels;
 
     switch (dtype) {
     case POOLGRAD_F64:
-        return PICK(f64, f64);
+        kernels = PICK(f64, f64);
+        break;
     case POOLGRAD_F16:
-        return PICK(f16, f32);
+        kernels = PICK(f16, f32);
+        kernels.pack = table->pack_f16;
+        break;
     case POOLGRAD_BF16:
-        return PICK(bf16, f32);
+        kernels = PICK(bf16, f32);
+        kernels.pack = table->pack_bf16;
+        break;
     case POOLGRAD_F32:
+    default:
+        kernels = PICK(f32, f32);
+        kernels.pack = table->pack_f32;
         break;
     }
-    return PICK(f32, f32);
+    return kernels;
 }
 
 static poolgrad_status select_kernels(const char *isa, poolgrad_dtype dtype, pgi_kernels *kernels,
@@ -123,7 +154,19 @@ static const char *name(poolgrad_name_kind kind, size_t index)
     return NULL;
 }
 
+/* Where glibc does not know it, a size that most cores of today have. */
+static int64_t cache_bytes(void)
+{
+    int64_t bytes = 0;
+
+#ifdef __GLIBC__
+    bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+#endif
+    return bytes > 0 ? bytes : INT64_C(1) << 20;
+}
+
 const pgi_backend pgi_cpu_backend = {
+    .cache_bytes = cache_bytes,
     .select = select_kernels,
     .parallel_for = pgi_threads_run,
     .name = name,

@@ -25,6 +25,11 @@ typedef struct pgi_pair {
 #define PGI_NO_KEY   INT64_MIN
 #define PGI_NO_PLACE INT64_MAX
 
+/* The same in one word, where keys have 32 bits and a plane less than 2^31 places: the key above,
+ * the place below, inverted, so that the better of two is the larger. Half the size of a pair, and
+ * vectors have a maximum. */
+#define PGI_NO_PACKED INT64_MIN
+
 /*
  * Kernels. A "real" is the compute type of the element type (f64 for f64, else f32), a "cell" is
  * what a sweep reduces: a real or a pair. A step is a distance in elements. Ranges that are
@@ -44,6 +49,9 @@ typedef void pgi_widen_fn(void *reals, const void *from, int64_t from_step, int6
 typedef void pgi_keys_fn(void *pairs, const void *x, int64_t x_step, int64_t place,
                          int64_t place_step, poolgrad_nan nan, int64_t count);
 
+/* The same in words. By the rule LAST the place of a NaN is not inverted. */
+typedef pgi_keys_fn pgi_pack_fn;
+
 /* reals[i] = reals[i] / divisors[i * divisor_step] */
 typedef void pgi_divide_fn(void *reals, const void *divisors, int64_t divisor_step, int64_t count);
 
@@ -52,11 +60,67 @@ typedef void pgi_divide_fn(void *reals, const void *divisors, int64_t divisor_st
 typedef void pgi_store_fn(void *to, int64_t step, const void *reals, int64_t count,
                           const pgi_scale *scale);
 
+/* to[i * times + t] = alpha * reals[i], rounded to an element, for every t in [0, times). */
+typedef void pgi_repeat_fn(void *to, const void *reals, int64_t times, int64_t count, double alpha);
+
+/* Copies bytes. With `stream` the memory is not expected to be read soon. */
+typedef void pgi_copy_fn(void *to, const void *from, int64_t bytes, bool stream);
+
+/* Makes what this thread has streamed visible to others; before it says that it is done. */
+typedef void pgi_settle_fn(void);
+
 /* sums[places[i]] += terms[i], one after the other, where places[i] is not negative. */
 typedef void pgi_scatter_fn(void *sums, const int64_t *places, const void *terms, int64_t count);
 
+/* The same for places none of which is negative. */
+typedef void pgi_collect_fn(void *sums, const int32_t *places, const void *terms, int64_t count);
+
+/* Where winners may lie, for windows side by side: in `planes` planes of `plane` places of the
+ * input, `rows` rows of `row` places in each, of which window i has the columns [begin, end) at
+ * i * column_step. Places are counted from the first of these rows; there are less than 2^31. */
+typedef struct pgi_cover {
+    int64_t planes, plane, rows, row;
+    const int32_t *begin, *end;
+    int64_t column_step;
+
+    int64_t origin, origin_step; /* the index of place 0 is origin + i * origin_step */
+    int64_t place, place_step;   /* place 0 is the sum place + i * place_step ... */
+    int64_t place_unit;          /* ... and its neighbours are so far apart */
+    int64_t plane_gap;           /* places of a plane that have no sum */
+} pgi_cover;
+
+/* places[i] = where the index indices[i * step] lies among the sums. Returns false if an index does
+ * not lie in its window; the places are then of no use. `scratch` is as long as places. */
+typedef bool pgi_locate_fn(int32_t *places, int32_t *scratch, const void *indices, int64_t step,
+                           const pgi_cover *cover, int64_t count);
+
 /* The reduction of a sweep: to[i] = a[i] combined with b[i]; `to` may be a. */
 typedef void pgi_combine_fn(void *to, const void *a, const void *b, int64_t count);
+
+/* A run of rows that is to be reduced: place i of the result is what places i of them give, in the
+ * order of docs/arithmetic.md (pieces of powers of two, the largest first). */
+#define PGI_RUN_ROWS 16
+
+typedef struct pgi_rows {
+    const void *row[PGI_RUN_ROWS];
+    int count; /* 1 .. PGI_RUN_ROWS */
+} pgi_rows;
+
+/* to[i] = the run reduced at place i; `to` is none of the rows. */
+typedef void pgi_reduce_fn(void *to, const pgi_rows *run, int64_t count);
+
+/* PGI_BLOCK_ROWS runs of `length` rows at once, each beginning one row after the one before: to[r]
+ * is what rows r, r + 1, ... give. 2 <= length <= PGI_RUN_ROWS. */
+#define PGI_BLOCK_ROWS 4
+
+typedef void pgi_reduce_block_fn(void *const *to, const void *const *rows, int length,
+                                 int64_t count);
+
+/* Sums to elements in memory, with beta 0: `places` groups of `lanes` elements, each rounded once
+ * after the product with alpha. Group i is what run i % phases gives at group i / phases. With
+ * `stream` the memory is not expected to be read soon. */
+typedef void pgi_finish_fn(void *to, const pgi_rows *run, int phases, int64_t lanes, int64_t places,
+                           double alpha, bool stream);
 
 /* Copies `count` groups of `lanes` cells to groups `step` apart; from NULL: what changes nothing
  * in a reduction. */
@@ -68,6 +132,8 @@ typedef void pgi_pick_fn(void *to, const void *from, int64_t step, int64_t lanes
 typedef struct pgi_cells {
     size_t size;
     pgi_combine_fn *combine;
+    pgi_reduce_fn *reduce;
+    pgi_reduce_block_fn *reduce_block; /* NULL: none */
     pgi_spread_fn *spread;
     pgi_pick_fn *pick;
 } pgi_cells;
@@ -78,11 +144,19 @@ typedef struct pgi_kernels {
     pgi_terms_fn *terms;
     pgi_widen_fn *widen;
     pgi_keys_fn *keys;
+    pgi_pack_fn *pack; /* NULL for f64 */
     pgi_divide_fn *divide;
     pgi_store_fn *store;
+    pgi_finish_fn *finish;
+    pgi_repeat_fn *repeat;
+    pgi_copy_fn *copy;
+    pgi_settle_fn *settle;
     pgi_scatter_fn *scatter;
-    pgi_cells sums;  /* reals, combined by addition */
-    pgi_cells pairs; /* combined by taking the better */
+    pgi_collect_fn *collect;
+    pgi_locate_fn *locate[3]; /* for i64, i32, u32 */
+    pgi_cells sums;           /* reals, combined by addition */
+    pgi_cells pairs;          /* combined by taking the better */
+    pgi_cells packed;         /* likewise */
 } pgi_kernels;
 
 /* The memory of one execution. */
@@ -98,6 +172,9 @@ typedef struct pgi_work {
 } pgi_work;
 
 typedef struct pgi_backend {
+    /* Bytes of a core's own cache. */
+    int64_t (*cache_bytes)(void);
+
     /* Kernels for a type, of the instruction set called `isa`, or by environment and machine if
      * that is NULL. */
     poolgrad_status (*select)(const char *isa, poolgrad_dtype dtype, pgi_kernels *kernels,

@@ -130,6 +130,8 @@ static void run_task(void *data, int64_t index)
     pgi_environment_enter(&caller);
     plan->strategy->run(plan, &execution->work, begin, end,
                         execution->workspace + (size_t)index * plan->task_workspace);
+    if (plan->stream)
+        plan->kernels.settle();
     pgi_environment_leave(&caller);
 }
 

@@ -139,6 +139,9 @@ static poolgrad_status fill(poolgrad_plan *plan, const poolgrad_options *options
     plan->parallel_context = options->parallel_context;
     plan->units = 0;
     plan->task_workspace = 0;
+    /* What does not fit in a core's own cache will not be there when it is read. */
+    plan->stream = plan->backend->cache_bytes() <
+                   plan->problem.target.elements * (int64_t)plan->problem.element_size;
     if (!plan->strategy->prepare(plan))
         return pgi_fail(error, POOLGRAD_ERR_OVERFLOW,
                         "the intermediate sums of this problem do not fit in 64 bits");

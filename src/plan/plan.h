@@ -38,6 +38,7 @@ struct poolgrad_plan {
 
     int32_t threads;
     int64_t units, tasks;
+    bool stream;           /* the target is too large to stay in the caches */
     size_t task_workspace; /* bytes per task, a multiple of PGI_ALIGNMENT */
 
     poolgrad_parallel_for parallel_for; /* NULL: the backend's */
@@ -45,6 +46,9 @@ struct poolgrad_plan {
     void *(*allocate)(void *context, size_t bytes);
     void (*release)(void *context, void *memory);
     void *allocator_context;
+
+    /* Of `whole`: channels that are computed together, and the blocks of them. */
+    int64_t block, blocks;
 
     /* Of the tiled strategies. */
     pgi_tiling tiling;

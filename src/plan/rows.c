@@ -23,6 +23,14 @@ int64_t pgi_row_offset(const pgi_tensor *tensor, int64_t d, int64_t h, int64_t w
     return (d - offset[0]) * stride[0] + (h - offset[1]) * stride[1] + (w - offset[2]) * stride[2];
 }
 
+bool pgi_is_dense(const poolgrad_plan *plan, int64_t lanes)
+{
+    const pgi_tensor *target = &plan->problem.target;
+
+    return target->stride[PGI_SPATIAL + 2] == lanes &&
+           (lanes == 1 || target->stride[PGI_CHANNEL] == 1);
+}
+
 void pgi_store_row(const poolgrad_plan *plan, char *memory, int64_t d, int64_t h, int64_t w,
                    int64_t places, int64_t lanes, const char *reals)
 {

@@ -20,4 +20,7 @@ void pgi_store_row(const poolgrad_plan *plan, char *memory, int64_t d, int64_t h
 void pgi_load_row(const poolgrad_plan *plan, const char *memory, int64_t d, int64_t h, int64_t w,
                   int64_t places, int64_t lanes, const char *divisors, bool uniform, char *reals);
 
+/* Whether elements of a target row lie side by side, as its cells do. */
+bool pgi_is_dense(const poolgrad_plan *plan, int64_t lanes);
+
 #endif

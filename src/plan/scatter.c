@@ -19,8 +19,12 @@
 enum {
     ROOM_SUMS,
     ROOM_TERMS,
-    ROOM_PLACES
+    ROOM_PLACES,
+    ROOM_COLUMNS
 };
+
+/* More rows or planes in a window than this are not looked through one by one. */
+#define QUICK_ROWS 16
 
 typedef struct pgi_scatter {
     const poolgrad_plan *plan;
@@ -30,6 +34,8 @@ typedef struct pgi_scatter {
     pgi_range windows[3];         /* that reach the tile */
     const char *dy, *x, *indices; /* of the unit's batch and first channel */
     char *workspace;
+    bool quick;       /* rows of indices can be located at once */
+    int32_t *columns; /* of the windows: where each begins, then where each ends */
 } pgi_scatter;
 
 /* Where a position lies among the tile's sums, or -1 if outside. */
@@ -62,24 +68,36 @@ static void add_row(const pgi_scatter *scatter, int64_t d, int64_t h, const int6
 }
 
 /* Winners found by the sweep. */
-static void take_row(void *context, int64_t d, int64_t h, const char *cells)
+static void take_row(void *context, int64_t d, int64_t h, const pgi_made *made)
 {
     const pgi_scatter *scatter = context;
     const pgi_problem *problem = &scatter->plan->problem;
     const int64_t lanes = scatter->unit.lanes;
     const int64_t windows = scatter->windows[2].end - scatter->windows[2].begin;
     int64_t *places = (int64_t *)(void *)(scatter->workspace + scatter->plan->room[ROOM_PLACES]);
-    int64_t i, position[3];
+    const int64_t *begin = scatter->unit.begin, *end = scatter->unit.end;
+    const int64_t width = problem->axis[2].in, height = problem->axis[1].in;
+    /* the tile is a range of places: no need to divide them into coordinates */
+    const bool rows = begin[2] == 0 && end[2] == width;
+    const bool range = rows && (problem->axis[0].in == 1 || (begin[1] == 0 && end[1] == height));
+    const int64_t first = range ? (begin[0] * height + begin[1]) * width : 0;
+    const int64_t size = range ? (end[0] - begin[0]) * (end[1] - begin[1]) * width : 0;
+    int64_t i, o, lane, position[3];
 
     pgi_winner_places(problem, &problem->x, scatter->x, d, h, scatter->windows[2], lanes,
-                      (const pgi_pair *)(const void *)cells, places);
-    for (i = 0; i < windows * lanes; i++) {
-        if (places[i] == PGI_NO_PLACE) {
-            places[i] = -1;
-            continue;
+                      pgi_sweep_cells(&scatter->sweep, made), places);
+    for (o = i = 0; o < windows; o++) {
+        for (lane = 0; lane < lanes; lane++, i++) {
+            if (places[i] == PGI_NO_PLACE) {
+                places[i] = -1;
+            } else if (range) {
+                places[i] -= first;
+                places[i] = places[i] >= 0 && places[i] < size ? places[i] * lanes + lane : -1;
+            } else {
+                pgi_position_of_place(problem, places[i], position);
+                places[i] = place_in_tile(scatter, position, lane);
+            }
         }
-        pgi_position_of_place(problem, places[i], position);
-        places[i] = place_in_tile(scatter, position, i % lanes);
     }
     add_row(scatter, d, h, places);
 }
@@ -120,6 +138,112 @@ static void read_indices(const pgi_scatter *scatter, int64_t d, int64_t h, int64
     }
 }
 
+/* The positions of the input that a window without gaps covers on an axis. */
+static pgi_range covered(const pgi_axis *axis, int64_t o)
+{
+    const int64_t start = o * axis->stride - axis->pad_lo;
+
+    if (axis->adaptive)
+        return pgi_axis_adaptive_window(axis, o);
+    return (pgi_range){pgi_max(0, start), pgi_min(axis->in, start + axis->kernel)};
+}
+
+/* Whether the tile at hand allows to locate rows of indices at once: it has whole rows, indices
+ * count their places, and windows have no gaps and few rows. */
+static bool can_be_quick(const pgi_scatter *scatter)
+{
+    const pgi_problem *problem = &scatter->plan->problem;
+    int64_t places = scatter->unit.lanes;
+    int i;
+
+    if (problem->indexing.column_major || problem->indexing.unit != 1)
+        return false;
+    for (i = 0; i < 3; i++) {
+        const pgi_axis *axis = &problem->axis[i];
+
+        if ((axis->dilation != 1 && axis->kernel != 1) || (i < 2 && axis->kernel > QUICK_ROWS) ||
+            (i < 2 && axis->adaptive) || !pgi_mul(places, axis->in, &places))
+            return false;
+    }
+    return places <= INT32_MAX && scatter->unit.begin[2] == 0 &&
+           scatter->unit.end[2] == problem->axis[2].in;
+}
+
+static void enter_tile(pgi_scatter *scatter)
+{
+    const pgi_range windows = scatter->windows[2];
+    int64_t o;
+
+    scatter->columns = (int32_t *)(void *)(scatter->workspace + scatter->plan->room[ROOM_COLUMNS]);
+    scatter->quick = scatter->plan->problem.has_indices && can_be_quick(scatter);
+    for (o = windows.begin; scatter->quick && o < windows.end; o++) {
+        const pgi_range range = covered(&scatter->plan->problem.axis[2], o);
+        int32_t *column = scatter->columns + (o - windows.begin);
+
+        column[0] = (int32_t)range.begin;
+        column[windows.end - windows.begin] = (int32_t)range.end;
+    }
+}
+
+/* Adds a row of windows whose indices all lie where they should; false if one does not, or may mean
+ * something else, and nothing has been added. */
+static bool add_quickly(const pgi_scatter *scatter, int64_t d, int64_t h)
+{
+    const poolgrad_plan *plan = scatter->plan;
+    const pgi_problem *problem = &plan->problem;
+    const pgi_indexing *indexing = &problem->indexing;
+    const pgi_tensor *indices = &problem->indices;
+    const pgi_range planes = covered(&problem->axis[0], d), rows = covered(&problem->axis[1], h);
+    const int64_t lanes = scatter->unit.lanes;
+    const int64_t windows = scatter->windows[2].end - scatter->windows[2].begin;
+    const int64_t *begin = scatter->unit.begin, *end = scatter->unit.end, row_places = end[2];
+    const int64_t first = (planes.begin * problem->axis[1].in + rows.begin) * row_places;
+    const int64_t batch = problem->target.offset[PGI_BATCH] + scatter->unit.batch;
+    const int64_t channel = problem->target.offset[PGI_CHANNEL] + scatter->unit.channel;
+    int32_t *places = (int32_t *)(void *)(scatter->workspace + plan->room[ROOM_PLACES]);
+    char *terms = scatter->workspace + plan->room[ROOM_TERMS];
+    const char *row = scatter->indices + pgi_row_offset(indices, d, h, scatter->windows[2].begin) *
+                                             (int64_t)problem->index_size;
+    pgi_locate_fn *locate = plan->kernels.locate[indexing->type - 1];
+    pgi_cover cover = {
+        .planes = planes.end - planes.begin,
+        .plane = problem->axis[1].in * problem->axis[2].in,
+        .rows = rows.end - rows.begin,
+        .row = row_places,
+        .begin = scatter->columns,
+        .end = scatter->columns + windows,
+        .origin = batch * indexing->batch_step + channel * indexing->channel_step + first,
+        .place = ((planes.begin - begin[0]) * (end[1] - begin[1]) + rows.begin - begin[1]) *
+                 row_places * lanes,
+        .place_unit = lanes,
+        .plane_gap = (problem->axis[1].in - (end[1] - begin[1])) * row_places};
+    int64_t o;
+
+    /* not if a window of the row leaves the tile, or covers nothing */
+    if (cover.planes <= 0 || cover.rows <= 0 || planes.begin < begin[0] || planes.end > end[0] ||
+        rows.begin < begin[1] || rows.end > end[1])
+        return false;
+    if (lanes == 1) {
+        cover.column_step = 1;
+        if (!locate(places, places + windows, row, indices->stride[PGI_SPATIAL + 2], &cover,
+                    windows))
+            return false;
+    } else {
+        cover.origin_step = indexing->channel_step;
+        cover.place_step = 1;
+        for (o = 0; o < windows; o++, cover.begin++, cover.end++)
+            if (!locate(places + o * lanes, places + windows * lanes,
+                        row + o * indices->stride[PGI_SPATIAL + 2] * (int64_t)problem->index_size,
+                        indices->stride[PGI_CHANNEL], &cover, lanes))
+                return false;
+    }
+    pgi_load_row(plan, scatter->dy, d, h, scatter->windows[2].begin, windows, lanes, NULL, true,
+                 terms);
+    plan->kernels.collect(scatter->workspace + plan->room[ROOM_SUMS], places, terms,
+                          windows * lanes);
+    return true;
+}
+
 static void add_from_indices(const pgi_scatter *scatter)
 {
     int64_t *places = (int64_t *)(void *)(scatter->workspace + scatter->plan->room[ROOM_PLACES]);
@@ -127,6 +251,8 @@ static void add_from_indices(const pgi_scatter *scatter)
 
     for (d = scatter->windows[0].begin; d < scatter->windows[0].end; d++) {
         for (h = scatter->windows[1].begin; h < scatter->windows[1].end; h++) {
+            if (scatter->quick && add_quickly(scatter, d, h))
+                continue;
             read_indices(scatter, d, h, places);
             add_row(scatter, d, h, places);
         }
@@ -157,8 +283,28 @@ static void store_tile(const pgi_scatter *scatter, char *dx)
     const pgi_unit *unit = &scatter->unit;
     const int64_t places = unit->end[2] - unit->begin[2];
     const char *sums = scatter->workspace + scatter->plan->room[ROOM_SUMS];
+    const poolgrad_plan *plan = scatter->plan;
+    const int64_t *stride = plan->problem.target.stride + PGI_SPATIAL;
     int64_t d, h;
 
+    if (plan->scale.beta == 0 && pgi_is_dense(plan, unit->lanes)) {
+        /* rows that follow each other without a gap are one row */
+        const bool rows = stride[1] == places * unit->lanes || unit->end[1] - unit->begin[1] == 1;
+        const int64_t row = rows ? places * (unit->end[1] - unit->begin[1]) : places;
+
+        for (d = unit->begin[0]; d < unit->end[0]; d++) {
+            for (h = unit->begin[1]; h < (rows ? unit->begin[1] + 1 : unit->end[1]); h++) {
+                const pgi_rows run = {.row = {sums}, .count = 1};
+
+                plan->kernels.finish(
+                    dx + pgi_row_offset(&plan->problem.target, d, h, unit->begin[2]) *
+                             (int64_t)plan->problem.element_size,
+                    &run, 1, unit->lanes, row, plan->scale.alpha, plan->stream);
+                sums += (size_t)(row * unit->lanes) * plan->kernels.sums.size;
+            }
+        }
+        return;
+    }
     for (d = unit->begin[0]; d < unit->end[0]; d++) {
         for (h = unit->begin[1]; h < unit->end[1]; h++) {
             pgi_store_row(scatter->plan, dx, d, h, unit->begin[2], places, unit->lanes, sums);
@@ -177,13 +323,14 @@ static void run_unit(void *context, const pgi_unit *unit, bool new_tile)
     bool reached = true;
     int i;
 
-    (void)new_tile;
     scatter->unit = *unit;
     for (i = 0; i < 3; i++) {
         scatter->windows[i] = pgi_gather_reach(&problem->gather[i], unit->begin[i], unit->end[i]);
         reached &= scatter->windows[i].begin < scatter->windows[i].end;
         places *= unit->end[i] - unit->begin[i];
     }
+    if (new_tile)
+        enter_tile(scatter);
     memset(scatter->workspace + plan->room[ROOM_SUMS], 0, (size_t)places * plan->kernels.sums.size);
     if (reached) {
         scatter->dy =
@@ -208,7 +355,7 @@ static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, 
                            .workspace = workspace,
                            .sweep = {.gather = plan->problem.taps,
                                      .layout = &plan->sweep,
-                                     .cells = plan->kernels.pairs,
+                                     .cells = pgi_candidate_cells(plan),
                                      .workspace = workspace}};
 
     pgi_each_unit(plan, begin, end, run_unit, &scatter);
@@ -234,7 +381,8 @@ static int64_t lay_out(const pgi_problem *problem, const pgi_tiling *tiling,
         windows[i] = pgi_max(1, windows[i]);
     }
     if (problem->has_x) {
-        if (!pgi_sweep_measure(problem->taps, windows, tiling->lanes, sizeof(pgi_pair), sweep))
+        if (!pgi_sweep_measure(problem->taps, windows, tiling->lanes, pgi_candidate_size(problem),
+                               sweep))
             return -1;
         at.end = (int64_t)sweep->bytes;
     }
@@ -242,7 +390,10 @@ static int64_t lay_out(const pgi_problem *problem, const pgi_tiling *tiling,
         return -1;
     room[ROOM_SUMS] = pgi_place(&at, tiling->extent[0], tiling->extent[1], row, real);
     room[ROOM_TERMS] = pgi_place(&at, 1, windows[2], tiling->lanes, real);
+    /* places: as two arrays of 32 bits where those will do, of which the second is longer than it
+     * need be */
     room[ROOM_PLACES] = pgi_place(&at, 1, windows[2], tiling->lanes, sizeof(int64_t));
+    room[ROOM_COLUMNS] = pgi_place(&at, 1, 2, windows[2], sizeof(int32_t));
     return at.fits ? at.end : -1;
 }
 

@@ -21,10 +21,11 @@ typedef struct pgi_average {
     const poolgrad_plan *plan;
     const pgi_work *work;
     pgi_sweep sweep;
-    char *target;      /* of the unit's batch and first channel */
-    pgi_range windows; /* of a row: sources of a gradient, targets of a forward pass */
-    int64_t *counts;   /* of those windows on the last axis */
-    bool uniform;      /* one divisor for all windows of a row */
+    char *target;         /* of the unit's batch and first channel */
+    pgi_range windows[3]; /* of the tile: sources of a gradient, targets of a forward pass */
+    int64_t *counts[3];   /* of those windows, axis by axis */
+    bool uniform;         /* one divisor for all windows of a row */
+    int64_t outer; /* what the divisors that are there now have of the other axes; 0: none are */
 } pgi_average;
 
 /* What a window contributes to the divisor on one axis; 0 if it covers nothing there. */
@@ -39,36 +40,44 @@ static int64_t axis_count(const pgi_problem *problem, int axis, int64_t o)
 static void enter_tile(pgi_average *average, const pgi_unit *unit)
 {
     const pgi_problem *problem = &average->plan->problem;
+    int64_t *counts =
+        (int64_t *)(void *)(average->sweep.workspace + average->plan->room[ROOM_COUNTS]);
     int64_t o;
+    int axis;
 
     pgi_sweep_region(&average->sweep, unit->begin, unit->end);
-    average->windows = average->sweep.reach[2];
-    if (pgi_is_forward(problem->desc.op))
-        average->windows = (pgi_range){unit->begin[2], unit->end[2]};
-    average->counts =
-        (int64_t *)(void *)(average->sweep.workspace + average->plan->room[ROOM_COUNTS]);
     average->uniform = true;
-    for (o = average->windows.begin; o < average->windows.end; o++) {
-        int64_t *count = &average->counts[o - average->windows.begin];
-
-        *count = axis_count(problem, 2, o);
-        average->uniform &= *count == average->counts[0];
+    average->outer = 0;
+    for (axis = 0; axis < 3; axis++) {
+        average->windows[axis] = average->sweep.reach[axis];
+        if (pgi_is_forward(problem->desc.op))
+            average->windows[axis] = (pgi_range){unit->begin[axis], unit->end[axis]};
+        average->counts[axis] = counts;
+        for (o = average->windows[axis].begin; o < average->windows[axis].end; o++, counts++) {
+            *counts = axis_count(problem, axis, o);
+            average->uniform &= axis < 2 || *counts == average->counts[2][0];
+        }
     }
 }
 
 /* The divisors of row (d, h) of windows, integers converted once. Windows that cover nothing are
  * in no run, or have the sum 0: any number but 0 will do for them. */
-static const char *row_divisors(const pgi_average *average, int64_t d, int64_t h)
+static const char *row_divisors(pgi_average *average, int64_t d, int64_t h)
 {
     const pgi_problem *problem = &average->plan->problem;
-    const int64_t windows = average->windows.end - average->windows.begin;
+    const int64_t windows = average->windows[2].end - average->windows[2].begin;
     char *divisors = average->sweep.workspace + average->plan->room[ROOM_DIVISORS];
-    int64_t outer = axis_count(problem, 0, d) * axis_count(problem, 1, h), o;
+    int64_t outer = average->counts[0][d - average->windows[0].begin] *
+                    average->counts[1][h - average->windows[1].begin];
+    int64_t o;
 
     if (problem->desc.divisor == POOLGRAD_OVERRIDE)
         outer *= problem->desc.divisor_override;
+    if (outer == average->outer && outer != 0) /* most rows are like the one before */
+        return divisors;
+    average->outer = outer;
     for (o = 0; o < (average->uniform ? pgi_min(1, windows) : windows); o++) {
-        const int64_t product = outer * average->counts[o], count = product ? product : 1;
+        const int64_t product = outer * average->counts[2][o], count = product ? product : 1;
 
         if (average->sweep.cells.size == sizeof(double))
             ((double *)(void *)divisors)[o] = (double)count;
@@ -78,23 +87,46 @@ static const char *row_divisors(const pgi_average *average, int64_t d, int64_t h
     return divisors;
 }
 
-static void load_rows(const pgi_average *average, const char *source)
+/* How many rows from (d, h) on can be loaded as one: they follow each other in memory as they do in
+ * the sweep, and have one divisor. */
+static int64_t rows_alike(const pgi_average *average, int64_t h)
+{
+    const pgi_sweep *sweep = &average->sweep;
+    const pgi_tensor *source = &average->plan->problem.source;
+    const int64_t places = sweep->reach[2].end - sweep->reach[2].begin;
+    const int64_t *count = average->counts[1];
+    int64_t rows = h - average->windows[1].begin;
+
+    if (source->stride[PGI_SPATIAL + 2] != sweep->lanes ||
+        (sweep->lanes > 1 && source->stride[PGI_CHANNEL] != 1) ||
+        source->stride[PGI_SPATIAL + 1] != places * sweep->lanes || !average->uniform)
+        return 1;
+    count += rows;
+    for (rows = 1; h + rows < sweep->reach[1].end && count[rows] == count[0]; rows++)
+        ;
+    return rows;
+}
+
+static void load_rows(pgi_average *average, const char *source)
 {
     const poolgrad_plan *plan = average->plan;
     const pgi_sweep *sweep = &average->sweep;
     const bool gradient = !pgi_is_forward(plan->problem.desc.op);
     const pgi_range places = sweep->reach[2];
-    int64_t d, h;
+    int64_t d, h, rows;
 
-    for (d = sweep->reach[0].begin; d < sweep->reach[0].end; d++)
-        for (h = sweep->reach[1].begin; h < sweep->reach[1].end; h++)
-            pgi_load_row(plan, source, d, h, places.begin, places.end - places.begin, sweep->lanes,
-                         gradient ? row_divisors(average, d, h) : NULL,
+    for (d = sweep->reach[0].begin; d < sweep->reach[0].end; d++) {
+        for (h = sweep->reach[1].begin; h < sweep->reach[1].end; h += rows) {
+            rows = gradient ? rows_alike(average, h) : 1;
+            pgi_load_row(plan, source, d, h, places.begin, rows * (places.end - places.begin),
+                         sweep->lanes, gradient ? row_divisors(average, d, h) : NULL,
                          !gradient || average->uniform, pgi_sweep_source_row(sweep, d, h));
+        }
+    }
 }
 
 /* A row of sums divided; a copy, because the sweep may give the same row again. */
-static const char *divide_row(const pgi_average *average, int64_t d, int64_t h, const char *sums)
+static const char *divide_row(pgi_average *average, int64_t d, int64_t h, const char *sums)
 {
     const poolgrad_plan *plan = average->plan;
     const pgi_sweep *sweep = &average->sweep;
@@ -114,15 +146,26 @@ static const char *divide_row(const pgi_average *average, int64_t d, int64_t h, 
     return quotients;
 }
 
-static void take_row(void *context, int64_t d, int64_t h, const char *sums)
+static void take_row(void *context, int64_t d, int64_t h, const pgi_made *made)
 {
-    const pgi_average *average = context;
+    pgi_average *average = context;
+    const poolgrad_plan *plan = average->plan;
     const pgi_sweep *sweep = &average->sweep;
+    const int64_t places = sweep->end[2] - sweep->begin[2];
+    const char *sums;
 
-    if (pgi_is_forward(average->plan->problem.desc.op))
+    if (!made->cells && !pgi_is_forward(plan->problem.desc.op) && plan->scale.beta == 0 &&
+        pgi_is_dense(plan, sweep->lanes)) {
+        plan->kernels.finish(
+            average->target + pgi_row_offset(&plan->problem.target, d, h, sweep->begin[2]) *
+                                  (int64_t)plan->problem.element_size,
+            made->run, made->phases, sweep->lanes, places, plan->scale.alpha, plan->stream);
+        return;
+    }
+    sums = pgi_sweep_cells(sweep, made);
+    if (pgi_is_forward(plan->problem.desc.op))
         sums = divide_row(average, d, h, sums);
-    pgi_store_row(average->plan, average->target, d, h, sweep->begin[2],
-                  sweep->end[2] - sweep->begin[2], sweep->lanes, sums);
+    pgi_store_row(plan, average->target, d, h, sweep->begin[2], places, sweep->lanes, sums);
 }
 
 static void run_unit(void *context, const pgi_unit *unit, bool new_tile)
@@ -166,13 +209,17 @@ static int64_t lay_out(const pgi_problem *problem, const pgi_tiling *tiling,
     const bool forward = pgi_is_forward(problem->desc.op);
     const int64_t real = (int64_t)pgi_compute_size(problem->desc.dtype);
     pgi_placement at;
-    int64_t windows;
+    int64_t windows, all = 0;
+    int i;
 
     if (!pgi_sweep_measure(problem->gather, tiling->extent, tiling->lanes, (size_t)real, sweep))
         return -1;
     at = (pgi_placement){(int64_t)sweep->bytes, true};
-    windows = forward ? tiling->extent[2] : sweep->sources[2];
-    room[ROOM_COUNTS] = pgi_place(&at, 1, 1, windows, sizeof(int64_t));
+    for (i = 0; i < 3; i++) {
+        windows = forward ? tiling->extent[i] : sweep->sources[i];
+        at.fits = at.fits && pgi_add(all, windows, &all);
+    }
+    room[ROOM_COUNTS] = pgi_place(&at, 1, 1, all, sizeof(int64_t));
     room[ROOM_DIVISORS] = pgi_place(&at, 1, 1, windows, real);
     room[ROOM_QUOTIENTS] = pgi_place(&at, forward, tiling->extent[2], tiling->lanes, real);
     return at.fits ? at.end : -1;

@@ -45,20 +45,30 @@ static void fetch_winners(const pgi_maximum *maximum, const int64_t *winners, ch
     const pgi_tensor *x = &problem->source;
     const size_t size = problem->element_size;
     const int64_t places = maximum->sweep.end[2] - maximum->sweep.begin[2];
-    const int64_t lanes = maximum->sweep.lanes;
-    int64_t i, position[3];
+    const int64_t lanes = maximum->sweep.lanes, step = x->stride[PGI_SPATIAL + 2];
+    /* places follow each other as positions do: no need to divide them into coordinates */
+    const bool follow =
+        x->stride[PGI_SPATIAL + 1] == problem->axis[2].in * step &&
+        (problem->axis[0].in == 1 ||
+         x->stride[PGI_SPATIAL] == problem->axis[1].in * x->stride[PGI_SPATIAL + 1]);
+    const int64_t first = pgi_row_offset(x, 0, 0, 0);
+    int64_t o, lane, offset, position[3];
 
-    for (i = 0; i < places * lanes; i++, stored += size) {
-        int64_t offset;
-
-        if (winners[i] == PGI_NO_PLACE) {
-            store_lowest(problem->desc.dtype, stored);
-            continue;
+    for (o = 0; o < places; o++) {
+        for (lane = 0; lane < lanes; lane++, winners++, stored += size) {
+            if (*winners == PGI_NO_PLACE) {
+                store_lowest(problem->desc.dtype, stored);
+                continue;
+            }
+            if (follow) {
+                offset = first + *winners * step;
+            } else {
+                pgi_position_of_place(problem, *winners, position);
+                offset = pgi_row_offset(x, position[0], position[1], position[2]);
+            }
+            memcpy(stored, maximum->x + (offset + lane * x->stride[PGI_CHANNEL]) * (int64_t)size,
+                   size);
         }
-        pgi_position_of_place(problem, winners[i], position);
-        offset = pgi_row_offset(x, position[0], position[1], position[2]) +
-                 i % lanes * x->stride[PGI_CHANNEL];
-        memcpy(stored, maximum->x + offset * (int64_t)size, size);
     }
 }
 
@@ -87,7 +97,7 @@ static void store_indices(const pgi_maximum *maximum, int64_t d, int64_t h, cons
     }
 }
 
-static void take_row(void *context, int64_t d, int64_t h, const char *cells)
+static void take_row(void *context, int64_t d, int64_t h, const pgi_made *made)
 {
     const pgi_maximum *maximum = context;
     const poolgrad_plan *plan = maximum->plan;
@@ -100,7 +110,7 @@ static void take_row(void *context, int64_t d, int64_t h, const char *cells)
     char *reals = sweep->workspace + plan->room[ROOM_REALS];
 
     pgi_winner_places(problem, &problem->source, maximum->x, d, h, windows, sweep->lanes,
-                      (const pgi_pair *)(const void *)cells, winners);
+                      pgi_sweep_cells(sweep, made), winners);
     fetch_winners(maximum, winners, stored);
     plan->kernels.widen(reals, stored, 1, places * sweep->lanes);
     pgi_store_row(plan, maximum->y, d, h, sweep->begin[2], places, sweep->lanes, reals);
@@ -140,7 +150,7 @@ static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, 
                            .work = work,
                            .sweep = {.gather = plan->problem.gather,
                                      .layout = &plan->sweep,
-                                     .cells = plan->kernels.pairs,
+                                     .cells = pgi_candidate_cells(plan),
                                      .workspace = workspace}};
 
     pgi_each_unit(plan, begin, end, run_unit, &maximum);
@@ -156,7 +166,8 @@ static int64_t lay_out(const pgi_problem *problem, const pgi_tiling *tiling,
 {
     pgi_placement at;
 
-    if (!pgi_sweep_measure(problem->gather, tiling->extent, tiling->lanes, sizeof(pgi_pair), sweep))
+    if (!pgi_sweep_measure(problem->gather, tiling->extent, tiling->lanes,
+                           pgi_candidate_size(problem), sweep))
         return -1;
     at = (pgi_placement){(int64_t)sweep->bytes, true};
     room[ROOM_STORED] =

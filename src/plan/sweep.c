@@ -26,22 +26,27 @@ bool pgi_sweep_measure(const pgi_gather gather[3], const int64_t targets[3], int
         layout->sources[i] = pgi_min(layout->reach[i], gather[i].most_sources);
         /* as many doublings as the longest run within reach can use */
         run = layout->reach[i] ? (layout->reach[i] - 1) / gather[i].q + 1 : 1;
-        layout->levels[i] = pgi_log2(pgi_max(1, pgi_min(gather[i].longest, run)));
+        run = pgi_max(1, pgi_min(gather[i].longest, run));
+        layout->levels[i] = run > PGI_RUN_ROWS ? pgi_log2(run) : 0;
     }
     if (!pgi_mul(layout->sources[2], lanes, &row) ||
         !pgi_mul(layout->reach[0], layout->levels[0], &doubled))
         return false;
     layout->cells = pgi_place(&at, layout->sources[0], layout->sources[1], row, size);
     layout->planes = pgi_place(&at, doubled, layout->sources[1], row, size);
-    layout->plane = pgi_place(&at, 1, layout->sources[1], row, size);
+    layout->block = gather[0].longest > 1 ? PGI_BLOCK_ROWS : 1;
+    layout->plane = pgi_place(&at, layout->block, layout->sources[1], row, size);
     layout->rows = pgi_place(&at, layout->levels[1], layout->reach[1], row, size);
-    layout->columns = pgi_place(&at, layout->levels[2] + 1, layout->reach[2], lanes, size);
+    layout->columns = pgi_place(&at, pgi_max(layout->levels[2] + 1, PGI_BLOCK_ROWS),
+                                layout->reach[2], lanes, size);
     /* with a stride, a forward pass has more sources than targets there */
+    layout->nothing = pgi_place(&at, 1, pgi_max(targets[2], layout->sources[2]), lanes, size);
     layout->phase = pgi_place(&at, 1, pgi_max(targets[2], layout->reach[2]), lanes, size);
     layout->result = pgi_place(&at, 1, targets[2], lanes, size);
     layout->pointers = pgi_place(&at, 1, layout->levels[0] + 1, layout->reach[0], sizeof(void *));
     pgi_place(&at, 1, layout->levels[1] + 1, layout->reach[1], sizeof(void *));
     layout->phases = pgi_place(&at, 1, 1, targets[2], sizeof(pgi_phase));
+    layout->runs = pgi_place(&at, 1, 1, targets[1], sizeof(pgi_run));
     layout->bytes = (size_t)at.end;
     return at.fits;
 }
@@ -102,6 +107,9 @@ void pgi_sweep_region(pgi_sweep *sweep, const int64_t begin[3], const int64_t en
     sweep->planes.length = length(sweep->virtual[0]);
     sweep->planes.q = sweep->gather[0].q;
     sweep->lanes = 0;
+    sweep->runs = (pgi_run *)(void *)(sweep->workspace + layout->runs);
+    for (i = begin[1]; i < end[1]; i++)
+        sweep->runs[i - begin[1]] = pgi_gather_run(&sweep->gather[1], i);
 
     sweep->phases = (pgi_phase *)(void *)(sweep->workspace + layout->phases);
     phases = end[2] - begin[2];
@@ -111,18 +119,38 @@ void pgi_sweep_region(pgi_sweep *sweep, const int64_t begin[3], const int64_t en
         sweep->phases[i] = cut_phase(sweep, i);
 }
 
+/* The i-th row for axis 2. */
+static char *padded_row(const pgi_sweep *sweep, int i)
+{
+    const size_t bytes =
+        (size_t)(sweep->layout->reach[2] * sweep->layout->lanes) * sweep->cells.size;
+
+    return sweep->workspace + sweep->layout->columns + (size_t)i * bytes;
+}
+
 void pgi_sweep_lanes(pgi_sweep *sweep, int64_t lanes)
 {
+    int i;
+
     if (sweep->lanes == lanes)
         return;
     sweep->lanes = lanes;
     sweep->rows.cells = length(sweep->reach[2]) * lanes;
+    sweep->rows.bytes = (size_t)sweep->rows.cells * sweep->cells.size;
+    sweep->rows.held = sweep->reach[1];
     sweep->planes.cells = length(sweep->reach[1]) * sweep->rows.cells;
+    sweep->planes.bytes = (size_t)sweep->planes.cells * sweep->cells.size;
+    sweep->planes.held = sweep->reach[0];
+    sweep->planes.base = sweep->workspace + sweep->layout->cells;
     if (length(sweep->reach[0]) == 0)
         sweep->planes.cells = 0;
-    /* The ends of the padded row stay as they are; its middle is written for every target row. */
-    sweep->cells.spread(sweep->workspace + sweep->layout->columns, 1, NULL, lanes,
-                        length(sweep->virtual[2]));
+    /* The ends of padded rows stay as they are; their middle is written for every target row. */
+    for (i = 0; i < PGI_BLOCK_ROWS; i++) {
+        sweep->described[i] = NULL;
+        sweep->cells.spread(padded_row(sweep, i), 1, NULL, lanes, length(sweep->virtual[2]));
+    }
+    sweep->cells.spread(sweep->workspace + sweep->layout->nothing, 1, NULL, lanes,
+                        pgi_max(length(sweep->reach[2]), sweep->end[2] - sweep->begin[2]));
 }
 
 char *pgi_sweep_source_row(const pgi_sweep *sweep, int64_t d, int64_t h)
@@ -134,83 +162,59 @@ char *pgi_sweep_source_row(const pgi_sweep *sweep, int64_t d, int64_t h)
            (size_t)(row * sweep->rows.cells) * sweep->cells.size;
 }
 
-/* From the piece of 2^level places of a run to the next smaller one; 0 if it is the last. */
-static int64_t next_piece(int64_t count, int level, int64_t q)
-{
-    return count & ((INT64_C(1) << level) - 1) ? q << level : 0;
-}
-
 /* ------------------------------------------------------------ axes 0 and 1 */
 
-/* Level 0 of a ladder: `base` holds the rows of the places in `held`. */
-static void ladder_start(pgi_ladder *ladder, pgi_range held, const char *base, size_t cell)
+/* `rows` rows of a run of places, each of which has as many, one behind the other; NULL if nothing
+ * is in it. */
+static const char *reduce_run(const pgi_sweep *sweep, const pgi_ladder *ladder, pgi_run run,
+                              int64_t rows, char *target)
 {
-    int64_t i;
+    const char *nothing = sweep->workspace + sweep->layout->nothing;
+    const size_t bytes = sweep->rows.bytes;
+    pgi_rows given;
+    bool any = false;
+    int64_t h;
+    int t;
 
-    for (i = 0; i < ladder->length; i++) {
-        const int64_t place = ladder->begin + i;
-        const bool exists = place >= held.begin && place < held.end;
+    if (run.count > PGI_RUN_ROWS)
+        return pgi_ladder_reduce(ladder, run, target, sweep->cells.combine);
+    if (run.count == 1)
+        return pgi_ladder_row(ladder, run.first);
+    given.count = (int)run.count;
+    for (t = 0; t < given.count; t++) {
+        const char *row = pgi_ladder_row(ladder, run.first + t * ladder->q);
 
-        ladder->row[i] =
-            exists ? base + (size_t)((place - held.begin) * ladder->cells) * cell : NULL;
+        given.row[t] = row ? row : nothing;
+        any |= row != NULL;
     }
-}
-
-/* The other levels: P[j+1](o) = P[j](o) + P[j](o + q * 2^j), in `storage` where both are there. */
-static void ladder_double(pgi_ladder *ladder, int levels, char *storage, const pgi_cells *cells)
-{
-    int level;
-
-    for (level = 1; level <= levels; level++) {
-        const char **below = ladder->row + (level - 1) * ladder->length;
-        const char **made = below + ladder->length;
-        const int64_t distance = ladder->q << (level - 1);
-        const int64_t count = ladder->length - (ladder->q << level) + ladder->q;
-        int64_t i;
-
-        for (i = 0; i < count; i++, storage += (size_t)ladder->cells * cells->size) {
-            const char *a = below[i], *b = below[i + distance];
-
-            made[i] = a ? a : b;
-            if (a && b) {
-                cells->combine(storage, a, b, ladder->cells);
-                made[i] = storage;
-            }
-        }
-    }
-}
-
-/* A run reduced: a row of the ladder or `target`; NULL if nothing is in it. */
-static const char *ladder_reduce(const pgi_ladder *ladder, pgi_run run, char *target,
-                                 pgi_combine_fn *combine)
-{
-    const char *made = NULL;
-    int64_t place;
-    int level;
-
-    /* a filled run all of whose places are missing may lie outside the ladder */
-    if (run.count == 0 || run.first < ladder->begin ||
-        run.first + (run.count - 1) * ladder->q >= ladder->begin + ladder->length)
+    if (!any)
         return NULL;
-    place = run.first - ladder->begin;
-    for (level = pgi_log2(run.count); level >= 0; level--) {
-        const char *block;
-
-        if (!(run.count >> level & 1))
-            continue;
-        block = ladder->row[level * ladder->length + place];
-        place += next_piece(run.count, level, ladder->q);
-        if (made && block) {
-            combine(target, made, block, ladder->cells);
-            made = target;
-        } else if (block) {
-            made = block;
-        }
+    for (h = 0; h < rows; h++) {
+        sweep->cells.reduce(target + (size_t)h * bytes, &given, sweep->rows.cells);
+        for (t = 0; t < given.count && h + 1 < rows; t++)
+            if (given.row[t] != nothing)
+                given.row[t] = (const char *)given.row[t] + bytes;
     }
-    return made;
+    return target;
 }
 
 /* ------------------------------------------------------------------ axis 2 */
+
+/* The short run of a phase as rows that lie one place apart in the padded row. */
+static void column_rows(const pgi_sweep *sweep, pgi_run run, pgi_rows *rows)
+{
+    const int64_t first = run.first - sweep->virtual[2].begin, q = sweep->gather[2].q;
+    int t;
+
+    rows->count = (int)run.count;
+    for (t = 0; t < rows->count; t++)
+        rows->row[t] =
+            sweep->columns + (size_t)((first + t * q) * sweep->lanes) * sweep->cells.size;
+    if (run.count == 0) {
+        rows->row[0] = sweep->workspace + sweep->layout->nothing;
+        rows->count = 1;
+    }
+}
 
 static size_t column_bytes(const pgi_sweep *sweep)
 {
@@ -244,13 +248,22 @@ static const char *reduce_columns(const pgi_sweep *sweep, pgi_run run, int64_t p
     int64_t place = run.first - sweep->virtual[2].begin;
     int level;
 
+    if (run.count <= PGI_RUN_ROWS) {
+        pgi_rows rows;
+
+        column_rows(sweep, run, &rows);
+        if (rows.count == 1)
+            return rows.row[0];
+        sweep->cells.reduce(target, &rows, places * sweep->lanes);
+        return target;
+    }
     for (level = pgi_log2(run.count); level >= 0; level--) {
         const char *block =
             columns + (size_t)level * row + (size_t)(place * sweep->lanes) * sweep->cells.size;
 
         if (!(run.count >> level & 1))
             continue;
-        place += next_piece(run.count, level, sweep->gather[2].q);
+        place += pgi_next_piece(run.count, level, sweep->gather[2].q);
         if (made)
             sweep->cells.combine(target, made, block, places * sweep->lanes);
         made = made ? target : block;
@@ -320,28 +333,130 @@ static const char *reduce_targets(const pgi_sweep *sweep)
 
 /* ---------------------------------------------------------------- together */
 
-/* One target row: a run of rows reduced, and then along the row. */
-static const char *reduce_row(pgi_sweep *sweep, pgi_run run)
+/* Whether the row can be left to whoever stores it: few phases, without ends. */
+static bool describe_phases(pgi_sweep *sweep, int i)
+{
+    pgi_made *made = &sweep->made[i];
+    const pgi_gather *gather = &sweep->gather[2];
+    const int64_t targets = sweep->end[2] - sweep->begin[2];
+    int p;
+
+    if (!gather->filled || gather->advance > 1 || gather->longest > PGI_RUN_ROWS ||
+        pgi_min(gather->period, targets) > PGI_PHASES)
+        return false;
+    made->phases = (int)pgi_min(gather->period, targets);
+    for (p = 0; p < made->phases; p++) {
+        const pgi_phase *phase = &sweep->phases[p];
+
+        if (phase->run.count > 0 && phase->before + phase->after > 0)
+            return false;
+        if (sweep->described[i] != sweep->columns)
+            column_rows(sweep, phase->run, &made->run[p]);
+    }
+    sweep->described[i] = sweep->columns;
+    made->cells = NULL;
+    return true;
+}
+
+static const char *reduce_last(const pgi_sweep *sweep)
+{
+    if (sweep->layout->levels[2] > 0)
+        double_columns(sweep);
+    return sweep->gather[2].filled ? reduce_phases(sweep) : reduce_targets(sweep);
+}
+
+const char *pgi_sweep_cells(const pgi_sweep *sweep, const pgi_made *made)
+{
+    return made->cells ? made->cells : reduce_last(sweep);
+}
+
+/* Where the sources begin in a padded row. */
+static char *middle_of(const pgi_sweep *sweep, char *padded)
 {
     /* none of the row exists where its reach is wholly behind the sources */
     const int64_t before = pgi_max(0, sweep->reach[2].begin - sweep->virtual[2].begin);
-    char *padded = sweep->workspace + sweep->layout->columns +
-                   (size_t)(before * sweep->lanes) * sweep->cells.size;
+
+    return padded + (size_t)(before * sweep->lanes) * sweep->cells.size;
+}
+
+/* One target row: a run of rows reduced, and then along the row. */
+static void reduce_row(pgi_sweep *sweep, pgi_run run)
+{
+    char *padded = padded_row(sweep, 0), *middle = middle_of(sweep, padded);
     char *nothing = sweep->workspace + sweep->layout->result;
-    const char *made = NULL;
+    const char *row = NULL;
 
     if (sweep->rows.cells > 0)
-        made = ladder_reduce(&sweep->rows, run, padded, sweep->cells.combine);
-    if (made) {
-        if (made != padded)
-            sweep->cells.pick(padded, made, 1, 1, sweep->rows.cells);
-        double_columns(sweep);
-        made = sweep->gather[2].filled ? reduce_phases(sweep) : reduce_targets(sweep);
+        row = reduce_run(sweep, &sweep->rows, run, 1, middle);
+    if (!row) {
+        sweep->cells.spread(nothing, 1, NULL, sweep->lanes, sweep->end[2] - sweep->begin[2]);
+        sweep->made[0].cells = nothing;
+        return;
     }
-    if (made)
-        return made;
-    sweep->cells.spread(nothing, 1, NULL, sweep->lanes, sweep->end[2] - sweep->begin[2]);
-    return nothing;
+    sweep->columns = padded;
+    if (row != middle && sweep->layout->levels[2] == 0 &&
+        length(sweep->reach[2]) == length(sweep->virtual[2]))
+        sweep->columns = row; /* nothing is added at the ends: no copy */
+    else if (row != middle)
+        sweep->cells.pick(middle, row, 1, 1, sweep->rows.cells);
+    if (!describe_phases(sweep, 0))
+        sweep->made[0].cells = reduce_last(sweep);
+}
+
+/* Whether PGI_BLOCK_ROWS runs have one short length and begin one after the other, so that they
+ * share most of their sources. */
+static bool is_block(const pgi_sweep *sweep, const pgi_ladder *ladder, const pgi_run *run)
+{
+    int i;
+
+    if (!sweep->cells.reduce_block || run->count < 2 || run->count > PGI_RUN_ROWS ||
+        ladder->q != 1 || ladder->cells == 0)
+        return false;
+    for (i = 1; i < PGI_BLOCK_ROWS; i++)
+        if (run[i].count != run->count || run[i].first != run->first + i)
+            return false;
+    return true;
+}
+
+/* Reduces such a block, row by row of its places, into `to`. */
+static void reduce_block(const pgi_sweep *sweep, const pgi_ladder *ladder, pgi_run run,
+                         int64_t rows_each, char *to[PGI_BLOCK_ROWS])
+{
+    const char *nothing = sweep->workspace + sweep->layout->nothing;
+    const size_t bytes = sweep->rows.bytes;
+    const int count = (int)run.count + PGI_BLOCK_ROWS - 1;
+    const void *rows[PGI_RUN_ROWS + PGI_BLOCK_ROWS - 1];
+    void *made[PGI_BLOCK_ROWS];
+    int64_t h;
+    int i;
+
+    for (h = 0; h < rows_each; h++) {
+        for (i = 0; i < count; i++) {
+            const char *row = pgi_ladder_row(ladder, run.first + i);
+
+            rows[i] = row ? row + (size_t)h * bytes : nothing;
+        }
+        for (i = 0; i < PGI_BLOCK_ROWS; i++)
+            made[i] = to[i] + (size_t)h * bytes;
+        sweep->cells.reduce_block(made, rows, (int)run.count, sweep->rows.cells);
+    }
+}
+
+/* PGI_BLOCK_ROWS target rows at once. */
+static void run_block(pgi_sweep *sweep, int64_t d, int64_t h, pgi_take_fn *take, void *context)
+{
+    char *to[PGI_BLOCK_ROWS];
+    int i;
+
+    for (i = 0; i < PGI_BLOCK_ROWS; i++)
+        to[i] = middle_of(sweep, padded_row(sweep, i));
+    reduce_block(sweep, &sweep->rows, sweep->runs[h - sweep->begin[1]], 1, to);
+    for (i = 0; i < PGI_BLOCK_ROWS; i++) {
+        sweep->columns = padded_row(sweep, i);
+        if (!describe_phases(sweep, i))
+            sweep->made[i].cells = reduce_last(sweep);
+        take(context, d, h + i, &sweep->made[i]);
+    }
 }
 
 /* Axes 1 and 2 of plane d, from its reduction over axis 0 (NULL: nothing in it). */
@@ -349,42 +464,71 @@ static void run_plane(pgi_sweep *sweep, int64_t d, const char *plane, pgi_take_f
                       void *context)
 {
     const pgi_run none = {0, 0};
-    const char *cells = NULL;
     pgi_run last = none;
-    int64_t h;
+    bool made = false;
+    int64_t h = sweep->begin[1];
 
-    if (plane) {
-        ladder_start(&sweep->rows, sweep->reach[1], plane, sweep->cells.size);
-        ladder_double(&sweep->rows, sweep->layout->levels[1],
-                      sweep->workspace + sweep->layout->rows, &sweep->cells);
-    }
-    for (h = sweep->begin[1]; h < sweep->end[1]; h++) {
-        const pgi_run run = plane ? pgi_gather_run(&sweep->gather[1], h) : none;
+    sweep->rows.base = plane;
+    if (plane)
+        pgi_ladder_double(&sweep->rows, sweep->layout->levels[1],
+                          sweep->workspace + sweep->layout->rows, &sweep->cells);
+    while (h < sweep->end[1]) {
+        const pgi_run run = plane ? sweep->runs[h - sweep->begin[1]] : none;
 
+        if (plane && sweep->layout->levels[2] == 0 && sweep->end[1] - h >= PGI_BLOCK_ROWS &&
+            is_block(sweep, &sweep->rows, &sweep->runs[h - sweep->begin[1]])) {
+            run_block(sweep, d, h, take, context);
+            h += PGI_BLOCK_ROWS;
+            made = false;
+            continue;
+        }
         /* Windows that do not overlap, or span everything, give neighbouring rows the same run. */
-        if (!cells || run.first != last.first || run.count != last.count)
-            cells = reduce_row(sweep, run);
+        if (!made || run.first != last.first || run.count != last.count)
+            reduce_row(sweep, run);
+        made = true;
         last = run;
-        take(context, d, h, cells);
+        take(context, d, h++, &sweep->made[0]);
     }
+}
+
+/* Planes d, d + 1, ... at once, if their runs allow it. */
+static bool run_planes(pgi_sweep *sweep, int64_t d, pgi_take_fn *take, void *context)
+{
+    pgi_run run[PGI_BLOCK_ROWS];
+    char *to[PGI_BLOCK_ROWS];
+    int i;
+
+    if (sweep->layout->block != PGI_BLOCK_ROWS || sweep->end[0] - d < PGI_BLOCK_ROWS)
+        return false;
+    for (i = 0; i < PGI_BLOCK_ROWS; i++) {
+        run[i] = pgi_gather_run(&sweep->gather[0], d + i);
+        to[i] = sweep->workspace + sweep->layout->plane + (size_t)i * sweep->planes.bytes;
+    }
+    if (!is_block(sweep, &sweep->planes, run))
+        return false;
+    reduce_block(sweep, &sweep->planes, run[0], length(sweep->reach[1]), to);
+    for (i = 0; i < PGI_BLOCK_ROWS; i++)
+        run_plane(sweep, d + i, to[i], take, context);
+    return true;
 }
 
 void pgi_sweep_run(pgi_sweep *sweep, pgi_take_fn *take, void *context)
 {
-    int64_t d;
+    int64_t d = sweep->begin[0];
 
-    if (sweep->planes.cells > 0) {
-        ladder_start(&sweep->planes, sweep->reach[0], sweep->workspace + sweep->layout->cells,
-                     sweep->cells.size);
-        ladder_double(&sweep->planes, sweep->layout->levels[0],
-                      sweep->workspace + sweep->layout->planes, &sweep->cells);
-    }
-    for (d = sweep->begin[0]; d < sweep->end[0]; d++) {
+    if (sweep->planes.cells > 0)
+        pgi_ladder_double(&sweep->planes, sweep->layout->levels[0],
+                          sweep->workspace + sweep->layout->planes, &sweep->cells);
+    while (d < sweep->end[0]) {
         const char *plane = NULL;
 
+        if (run_planes(sweep, d, take, context)) {
+            d += PGI_BLOCK_ROWS;
+            continue;
+        }
         if (sweep->planes.cells > 0)
-            plane = ladder_reduce(&sweep->planes, pgi_gather_run(&sweep->gather[0], d),
-                                  sweep->workspace + sweep->layout->plane, sweep->cells.combine);
-        run_plane(sweep, d, plane, take, context);
+            plane = reduce_run(sweep, &sweep->planes, pgi_gather_run(&sweep->gather[0], d),
+                               length(sweep->reach[1]), sweep->workspace + sweep->layout->plane);
+        run_plane(sweep, d++, plane, take, context);
     }
 }

@@ -12,7 +12,7 @@
 #ifndef PGI_PLAN_SWEEP_H
 #define PGI_PLAN_SWEEP_H
 
-#include "plan/backend.h"
+#include "plan/ladder.h"
 
 /* How large a sweep is, at most, and where its parts lie in a workspace. */
 typedef struct pgi_sweep_layout {
@@ -20,32 +20,28 @@ typedef struct pgi_sweep_layout {
     int64_t targets[3]; /* per axis */
     int64_t sources[3]; /* those that exist */
     int64_t reach[3];   /* with those that only a filled axis counts */
-    int levels[3];      /* doublings: floor(log2(longest run)) */
+    int levels[3];      /* doublings, floor(log2(longest run)), of runs longer than PGI_RUN_ROWS */
 
     /* Offsets in bytes. */
-    size_t cells;    /* sources[0] planes of sources[1] rows of sources[2] * lanes cells */
-    size_t planes;   /* doubled planes of axis 0: levels[0] * reach[0] */
-    size_t plane;    /* the sum over axis 0, one plane */
-    size_t rows;     /* doubled rows of axis 1: levels[1] * reach[1] */
-    size_t columns;  /* levels[2] + 1 rows of reach[2] * lanes: a row and its doublings */
+    size_t cells;  /* sources[0] planes of sources[1] rows of sources[2] * lanes cells */
+    size_t planes; /* doubled planes of axis 0: levels[0] * reach[0] */
+    size_t plane;  /* reduced over axis 0: a block of planes, or one if no runs overlap */
+    int64_t block; /* how many */
+    size_t rows;   /* doubled rows of axis 1: levels[1] * reach[1] */
+    size_t
+        columns; /* rows of reach[2] * lanes: PGI_BLOCK_ROWS of them, or a row and its doublings */
+    size_t nothing;  /* a row that changes nothing */
     size_t phase;    /* one phase of a target row */
     size_t result;   /* one target row */
     size_t pointers; /* to the planes and rows above */
     size_t phases;   /* of the targets on the last axis */
+    size_t runs;     /* of the targets on axis 1 */
     size_t bytes;    /* all of it, a multiple of PGI_ALIGNMENT */
 } pgi_sweep_layout;
 
 /* The layout for regions of up to `targets` places; false if a size does not fit in 64 bits. */
 bool pgi_sweep_measure(const pgi_gather gather[3], const int64_t targets[3], int64_t lanes,
                        size_t cell, pgi_sweep_layout *layout);
-
-/* The rows of one axis: row[level * length + (place - begin)], each `cells` long; NULL is a row
- * that changes nothing. */
-typedef struct pgi_ladder {
-    const char **row;
-    int64_t begin, length, q;
-    int64_t cells;
-} pgi_ladder;
 
 /* The targets of the last axis that follow each other `period` apart: the first `before` of them
  * have nothing within reach; the next `inside` have this run, each `advance` places on; the last
@@ -55,6 +51,18 @@ typedef struct pgi_phase {
     pgi_run run;
     int64_t before, inside, after;
 } pgi_phase;
+
+enum {
+    PGI_PHASES = 4
+};
+
+/* A target row. */
+typedef struct pgi_made {
+    const char *cells; /* NULL: not reduced yet; place i is then what run i % phases gives at place
+                          i / phases */
+    pgi_rows run[PGI_PHASES];
+    int phases;
+} pgi_made;
 
 /* A sweep at work. The first four are set by its user. */
 typedef struct pgi_sweep {
@@ -68,6 +76,12 @@ typedef struct pgi_sweep {
     pgi_range virtual[3];     /* and those that filled axes count beside them */
     int64_t lanes;
     pgi_ladder planes, rows;
+    pgi_run *runs;       /* of axis 1, from begin[1] on */
+    const char *columns; /* the row that is reduced along the last axis, padded */
+    /* Target rows at hand, one for every padded row, and the columns that their runs are of (NULL:
+     * none yet). */
+    pgi_made made[PGI_BLOCK_ROWS];
+    const char *described[PGI_BLOCK_ROWS];
     pgi_phase *phases;
 } pgi_sweep;
 
@@ -78,8 +92,12 @@ void pgi_sweep_lanes(pgi_sweep *sweep, int64_t lanes);
 /* Where source row (d, h), of reach[2] * lanes cells, is to be put. */
 char *pgi_sweep_source_row(const pgi_sweep *sweep, int64_t d, int64_t h);
 
-/* Gives every target row (d, h) in ascending order to `take`; cells stay valid during the call. */
-typedef void pgi_take_fn(void *context, int64_t d, int64_t h, const char *cells);
+/* Reduces the row if that has not been done yet. */
+const char *pgi_sweep_cells(const pgi_sweep *sweep, const pgi_made *made);
+
+/* Gives every target row (d, h) in ascending order to `take`; cells and runs stay valid during the
+ * call. */
+typedef void pgi_take_fn(void *context, int64_t d, int64_t h, const pgi_made *made);
 void pgi_sweep_run(pgi_sweep *sweep, pgi_take_fn *take, void *context);
 
 #endif

@@ -24,7 +24,7 @@ typedef struct pgi_unit {
 } pgi_unit;
 
 /* Parts of a task's workspace that a strategy has beside its sweep. */
-#define PGI_ROOMS 3
+#define PGI_ROOMS 4
 
 /* Lays out the workspace for tiles of this size: returns its bytes, a multiple of PGI_ALIGNMENT, or
  * a negative number if they do not fit in 64 bits. */

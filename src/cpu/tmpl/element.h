@@ -4,26 +4,66 @@
  *     ELEMENT        f32, f64, f16, bf16; the suffix of the names
  *     STORED         the type in memory
  *     LOAD, STORE    between that and REAL, the compute type, which the includer has set
+ *     PACKS          1 if keys have 32 bits; set by the includer, too
  * Signatures and meaning: plan/backend.h.
  */
+
+/* One vector of terms. The +0 turns a term of -0 into +0. */
+PGI_ALWAYS_INLINE void PGI_NAME(term, ELEMENT)(REAL *to, const STORED *from,
+                                               PGI_VECTOR(REAL_NAME) divisor, bool multiply)
+{
+    const PGI_VECTOR(REAL_NAME) value = PGI_VEC(load, ELEMENT)(from);
+
+    PGI_VEC(put, REAL_NAME)
+    (to, PGI_VEC(add, REAL_NAME)(multiply ? PGI_VEC(mul, REAL_NAME)(value, divisor)
+                                          : PGI_VEC(div, REAL_NAME)(value, divisor),
+                                 PGI_VEC(set, REAL_NAME)(0)));
+}
+
+PGI_ALWAYS_INLINE void PGI_NAME(terms_of, ELEMENT)(REAL *restrict to, const STORED *from,
+                                                   const REAL *divisor, int divisor_step,
+                                                   bool multiply, int64_t count)
+{
+    enum {
+        LANES = PGI_LANES(REAL_NAME)
+    };
+    const PGI_VECTOR(REAL_NAME) uniform = PGI_VEC(set, REAL_NAME)(divisor[0]);
+    int64_t i;
+
+    for (i = 0; i + LANES <= count; i += LANES)
+        PGI_NAME(term, ELEMENT)
+    (to + i, from + i, divisor_step ? PGI_VEC(get, REAL_NAME)(divisor + i) : uniform, multiply);
+    if (i < count && count >= LANES) {
+        i = count - LANES;
+        PGI_NAME(term, ELEMENT)
+        (to + i, from + i, divisor_step ? PGI_VEC(get, REAL_NAME)(divisor + i) : uniform, multiply);
+        return;
+    }
+    for (; i < count; i++)
+        to[i] = (multiply ? LOAD(from[i]) * divisor[i * divisor_step]
+                          : LOAD(from[i]) / divisor[i * divisor_step]) +
+                0;
+}
 
 static void PGI_NAME(terms, ELEMENT)(void *terms, const void *dy, int64_t dy_step,
                                      const void *divisors, int64_t divisor_step, int64_t count)
 {
-    REAL *restrict to = terms;
+    REAL *to = terms;
     const STORED *from = dy;
     const REAL *divisor = divisors;
     int64_t i;
 
-    /* The +0 turns a term of -0 into +0. */
-    if (dy_step == 1 && divisor_step == 0) {
-        const REAL uniform = divisor[0];
+    if (count == 0)
+        return;
+    if (dy_step == 1 && divisor_step == 0 && PGI_NAME(is_power, REAL_NAME)(divisor[0])) {
+        /* the same bits: both round the same number once */
+        const REAL reciprocal = 1 / divisor[0];
 
-        for (i = 0; i < count; i++)
-            to[i] = LOAD(from[i]) / uniform + 0;
+        PGI_NAME(terms_of, ELEMENT)(to, from, &reciprocal, 0, true, count);
+    } else if (dy_step == 1 && divisor_step == 0) {
+        PGI_NAME(terms_of, ELEMENT)(to, from, divisor, 0, false, count);
     } else if (dy_step == 1) {
-        for (i = 0; i < count; i++)
-            to[i] = LOAD(from[i]) / divisor[i] + 0;
+        PGI_NAME(terms_of, ELEMENT)(to, from, divisor, 1, false, count);
     } else {
         for (i = 0; i < count; i++)
             to[i] = LOAD(from[i * dy_step]) / divisor[i * divisor_step] + 0;
@@ -58,6 +98,142 @@ static void PGI_NAME(store, ELEMENT)(void *dx, int64_t dx_step, const void *sums
     }
 }
 
+/* Contiguous elements, from the `at`-th on. */
+PGI_ALWAYS_INLINE void PGI_NAME(finish_of, ELEMENT)(STORED *restrict to, const pgi_rows *run,
+                                                    int count, int64_t at, int64_t end, REAL alpha,
+                                                    bool stream)
+{
+    enum {
+        LANES = PGI_LANES(REAL_NAME),
+        BYTES = LANES * (int)sizeof(STORED)
+    };
+    const PGI_VECTOR(REAL_NAME) scale = PGI_VEC(set, REAL_NAME)(alpha);
+    const void *rows[PGI_RUN_ROWS];
+    const int64_t begin = at;
+    int i;
+
+    for (i = 0; i < count; i++)
+        rows[i] = run->row[i];
+    if (stream && (uintptr_t)(to + at) % BYTES == 0) {
+        for (; at + LANES <= end; at += LANES)
+            PGI_VEC(stream, ELEMENT)
+        (to + at, PGI_VEC(mul, REAL_NAME)(PGI_NAME(run, REAL_NAME)(rows, count, at), scale));
+    } else {
+        for (; at + LANES <= end; at += LANES)
+            PGI_VEC(store, ELEMENT)
+        (to + at, PGI_VEC(mul, REAL_NAME)(PGI_NAME(run, REAL_NAME)(rows, count, at), scale));
+    }
+    if (at < end && end - begin >= LANES) {
+        at = end - LANES;
+        PGI_VEC(store, ELEMENT)
+        (to + at, PGI_VEC(mul, REAL_NAME)(PGI_NAME(run, REAL_NAME)(rows, count, at), scale));
+        return;
+    }
+    for (; at < end; at++)
+        to[at] = STORE(alpha * PGI_NAME(run_at, REAL_NAME)(rows, count, at));
+}
+
+static void PGI_NAME(finish_row, ELEMENT)(STORED *to, const pgi_rows *run, int64_t at, int64_t end,
+                                          REAL alpha, bool stream)
+{
+    switch (run->count) {
+#define PGI_COUNT(n)                                                                               \
+    case n:                                                                                        \
+        PGI_NAME(finish_of, ELEMENT)(to, run, n, at, end, alpha, stream);                          \
+        break;
+#include "cpu/tmpl/counts.def"
+#undef PGI_COUNT
+    }
+}
+
+/* Two runs that take turns, one lane. */
+PGI_ALWAYS_INLINE void PGI_NAME(finish_pair_of, ELEMENT)(STORED *restrict to, const pgi_rows *run,
+                                                         int even, int odd, int64_t places,
+                                                         REAL alpha, bool stream)
+{
+    enum {
+        LANES = PGI_LANES(REAL_NAME),
+        BYTES = LANES * (int)sizeof(STORED)
+    };
+    const PGI_VECTOR(REAL_NAME) scale = PGI_VEC(set, REAL_NAME)(alpha);
+    const bool past = stream && (uintptr_t)to % BYTES == 0;
+    int64_t at = 0;
+
+    for (; 2 * (at + LANES) <= places; at += LANES) {
+        const PGI_VECTOR(REAL_NAME) a =
+            PGI_VEC(mul, REAL_NAME)(PGI_NAME(run, REAL_NAME)(run[0].row, even, at), scale);
+        const PGI_VECTOR(REAL_NAME) b =
+            PGI_VEC(mul, REAL_NAME)(PGI_NAME(run, REAL_NAME)(run[1].row, odd, at), scale);
+        PGI_VECTOR(REAL_NAME) low, high;
+
+        PGI_VEC(zip, REAL_NAME)(a, b, &low, &high);
+        if (past) {
+            PGI_VEC(stream, ELEMENT)(to + 2 * at, low);
+            PGI_VEC(stream, ELEMENT)(to + 2 * at + LANES, high);
+        } else {
+            PGI_VEC(store, ELEMENT)(to + 2 * at, low);
+            PGI_VEC(store, ELEMENT)(to + 2 * at + LANES, high);
+        }
+    }
+    for (at *= 2; at < places; at++)
+        to[at] =
+            STORE(alpha * PGI_NAME(run_at, REAL_NAME)(run[at % 2].row, run[at % 2].count, at / 2));
+}
+
+static void PGI_NAME(finish, ELEMENT)(void *to, const pgi_rows *run, int phases, int64_t lanes,
+                                      int64_t places, double alpha, bool stream)
+{
+    STORED *stored = to;
+    const REAL scale = (REAL)alpha;
+    int64_t i;
+
+    if (phases == 1) {
+        PGI_NAME(finish_row, ELEMENT)(stored, run, 0, places * lanes, scale, stream);
+    } else if (phases == 2 && lanes == 1) {
+        if (run[0].count == 1 && run[1].count == 1)
+            PGI_NAME(finish_pair_of, ELEMENT)(stored, run, 1, 1, places, scale, stream);
+        else if (run[0].count == 1 && run[1].count == 2)
+            PGI_NAME(finish_pair_of, ELEMENT)(stored, run, 1, 2, places, scale, stream);
+        else if (run[0].count == 2 && run[1].count == 1)
+            PGI_NAME(finish_pair_of, ELEMENT)(stored, run, 2, 1, places, scale, stream);
+        else if (run[0].count == 2 && run[1].count == 2)
+            PGI_NAME(finish_pair_of, ELEMENT)(stored, run, 2, 2, places, scale, stream);
+        else
+            for (i = 0; i < places; i++)
+                stored[i] = STORE(
+                    scale * PGI_NAME(run_at, REAL_NAME)(run[i % 2].row, run[i % 2].count, i / 2));
+    } else {
+        for (i = 0; i < places; i++)
+            PGI_NAME(finish_row, ELEMENT)
+        (stored + (i - i / phases) * lanes, &run[i % phases], i / phases * lanes,
+         (i / phases + 1) * lanes, scale, stream);
+    }
+}
+
+static void PGI_NAME(repeat, ELEMENT)(void *to, const void *reals, int64_t times, int64_t count,
+                                      double alpha)
+{
+    enum {
+        LANES = PGI_LANES(REAL_NAME)
+    };
+    STORED *stored = to;
+    const REAL *real = reals;
+    int64_t i, t;
+
+    for (i = 0; i < count; i++, stored += times) {
+        const REAL value = (REAL)alpha * real[i];
+        const PGI_VECTOR(REAL_NAME) all = PGI_VEC(set, REAL_NAME)(value);
+        const STORED one = STORE(value);
+
+        for (t = 0; t + LANES <= times; t += LANES)
+            PGI_VEC(store, ELEMENT)(stored + t, all);
+        if (t < times && times >= LANES)
+            PGI_VEC(store, ELEMENT)(stored + times - LANES, all);
+        for (; times < LANES && t < times; t++)
+            stored[t] = one;
+    }
+}
+
 static void PGI_NAME(widen, ELEMENT)(void *reals, const void *from, int64_t from_step,
                                      int64_t count)
 {
@@ -86,6 +262,27 @@ static void PGI_NAME(keys, ELEMENT)(void *pairs, const void *x, int64_t x_step, 
         to[i].place = (place + i * place_step) ^ (value != value ? reversed : 0);
     }
 }
+
+#if PACKS
+static void PGI_NAME(pack, ELEMENT)(void *packed, const void *x, int64_t x_step, int64_t place,
+                                    int64_t place_step, poolgrad_nan nan, int64_t count)
+{
+    const bool wins = nan == POOLGRAD_NAN_FIRST || nan == POOLGRAD_NAN_LAST;
+    const int32_t key = wins ? INT32_MAX : INT32_MIN + 1;
+    const uint32_t inverted = nan == POOLGRAD_NAN_LAST ? 0 : UINT32_MAX;
+    int64_t *restrict to = packed;
+    const STORED *restrict from = x;
+    int64_t i;
+
+    for (i = 0; i < count; i++) {
+        const REAL value = LOAD(from[i * x_step]);
+        const uint32_t at = (uint32_t)place + (uint32_t)i * (uint32_t)place_step;
+        const uint32_t high = (uint32_t)(value != value ? key : PGI_NAME(ordered, f32)(value));
+
+        to[i] = (int64_t)((uint64_t)high << 32 | (at ^ (value != value ? inverted : UINT32_MAX)));
+    }
+}
+#endif
 
 #undef ELEMENT
 #undef STORED

@@ -14,12 +14,28 @@
 #include "core/dtype.h"
 #include "cpu/kernels.h"
 
+#define PGI_ALWAYS_INLINE static inline __attribute__((always_inline))
+
+/* Before a loop of few, constant turns that must not remain one. */
+#if defined(__clang__)
+#define PGI_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define PGI_UNROLL _Pragma("GCC unroll 32")
+#endif
+
+#define PGI_VEC_(word, type) vec_##word##_##type
+#define PGI_VEC(word, type)  PGI_VEC_(word, type)
+#define PGI_LANES_(type)     VEC_##type
+#define PGI_LANES(type)      PGI_LANES_(type)
+#define PGI_VECTOR_(type)    vec_##type
+#define PGI_VECTOR(type)     PGI_VECTOR_(type)
+
 #define PGI_JOIN_(a, b, c)        a##_##b##_##c
 #define PGI_JOIN(a, b, c)         PGI_JOIN_(a, b, c)
 #define PGI_NAME(operation, type) PGI_JOIN(operation, type, PGI_ISA)
 
 /* Orders as the number does, -0 and +0 alike; NaN is the caller's business. */
-static inline int64_t PGI_NAME(ordered, f32)(float value)
+static inline int32_t PGI_NAME(ordered, f32)(float value)
 {
     const int32_t bits = (int32_t)pgi_bits_of_f32(value + 0);
 
@@ -39,6 +55,8 @@ static inline int64_t PGI_NAME(ordered, f64)(double value)
 #define REAL_NAME f32
 #include "cpu/tmpl/real.h"
 
+#define PACKS 1
+
 #define ELEMENT      f32
 #define STORED       float
 #define LOAD(stored) (stored)
@@ -57,6 +75,9 @@ static inline int64_t PGI_NAME(ordered, f64)(double value)
 #define STORE(real)  pgi_bf16_of_f32(real)
 #include "cpu/tmpl/element.h"
 
+#undef PACKS
+#define PACKS 0
+
 #undef REAL
 #undef REAL_NAME
 #define REAL      double
@@ -71,6 +92,18 @@ static inline int64_t PGI_NAME(ordered, f64)(double value)
 
 #undef REAL
 #undef REAL_NAME
+
+#define INDEX      int64_t
+#define INDEX_NAME i64
+#include "cpu/tmpl/index.h"
+
+#define INDEX      int32_t
+#define INDEX_NAME i32
+#include "cpu/tmpl/index.h"
+
+#define INDEX      uint32_t
+#define INDEX_NAME u32
+#include "cpu/tmpl/index.h"
 
 #define CELL      float
 #define CELL_NAME f32
@@ -101,6 +134,91 @@ static void PGI_NAME(combine, pair)(void *to, const void *a, const void *b, int6
 
         better[i] = take ? right[i] : left[i];
     }
+}
+
+#define CELL      int64_t
+#define CELL_NAME packed
+#define NOTHING   PGI_NO_PACKED
+#include "cpu/tmpl/cell.h"
+
+static void PGI_NAME(combine, packed)(void *to, const void *a, const void *b, int64_t count)
+{
+    int64_t *better = to;
+    const int64_t *left = a, *right = b;
+    int64_t i;
+
+    for (i = 0; i < count; i++)
+        better[i] = right[i] > left[i] ? right[i] : left[i];
+}
+
+PGI_ALWAYS_INLINE void PGI_NAME(reduce_of, packed)(int64_t *restrict to, const pgi_rows *run,
+                                                   int rows, int64_t count)
+{
+    const int64_t *row[PGI_RUN_ROWS];
+    int64_t i;
+    int r;
+
+    for (r = 0; r < rows; r++)
+        row[r] = run->row[r];
+    for (i = 0; i < count; i++) {
+        int64_t best = row[0][i];
+
+        PGI_UNROLL
+        for (r = 1; r < rows; r++)
+            best = row[r][i] > best ? row[r][i] : best;
+        to[i] = best;
+    }
+}
+
+static void PGI_NAME(reduce, packed)(void *to, const pgi_rows *run, int64_t count)
+{
+    switch (run->count) {
+#define PGI_COUNT(n)                                                                               \
+    case n:                                                                                        \
+        PGI_NAME(reduce_of, packed)(to, run, n, count);                                            \
+        break;
+#include "cpu/tmpl/counts.def"
+#undef PGI_COUNT
+    }
+}
+
+static void PGI_NAME(reduce, pair)(void *to, const pgi_rows *run, int64_t count)
+{
+    pgi_pair *best = to;
+    int64_t i;
+    int r;
+
+    for (i = 0; i < count; i++) {
+        pgi_pair made = ((const pgi_pair *)run->row[0])[i];
+
+        for (r = 1; r < run->count; r++) {
+            const pgi_pair other = ((const pgi_pair *)run->row[r])[i];
+            const bool take =
+                other.key > made.key || (other.key == made.key && other.place < made.place);
+
+            made.key = take ? other.key : made.key;
+            made.place = take ? other.place : made.place;
+        }
+        best[i] = made;
+    }
+}
+
+static void PGI_NAME(copy, bytes)(void *to, const void *from, int64_t bytes, bool stream)
+{
+    char *target = to;
+    const char *source = from;
+    int64_t head = (int64_t)((uintptr_t)0 - (uintptr_t)to) & (VEC_bytes - 1);
+
+    head = stream && head < bytes ? head : bytes;
+    memcpy(target, source, (size_t)head);
+    for (; head + VEC_bytes <= bytes; head += VEC_bytes)
+        vec_stream_bytes(target + head, source + head);
+    memcpy(target + head, source + head, (size_t)(bytes - head));
+}
+
+static void PGI_NAME(settle, bytes)(void)
+{
+    vec_stream_end();
 }
 
 #define PGI_TABLE_(isa) pgi_table_##isa
