@@ -327,7 +327,7 @@ typedef struct poolgrad_options {
     int32_t threads; /* 0: as many CPUs as the process may use (affinity, cgroup v2 quota,
                         OMP_NUM_THREADS); at most 4096 */
     int32_t reserved;
-    const char *cpu;      /* instruction set by name ("scalar", "avx2"); NULL: the environment
+    const char *cpu;      /* instruction set by name ("scalar", "avx2", ...); NULL: the environment
                              variable POOLGRAD_CPU, or the best this machine has */
     const char *strategy; /* strategy by name; NULL: the planner's choice */
 

@@ -11,6 +11,7 @@
 #ifdef POOLGRAD_HAVE_AVX2
 #include <cpuid.h>
 #endif
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -32,6 +33,14 @@ static bool has_avx2(void)
 }
 #endif
 
+#ifdef POOLGRAD_HAVE_AVX512
+static bool has_avx512(void)
+{
+    return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
+#endif
+
 typedef struct pgi_level {
     const char *name;
     bool (*usable)(void);
@@ -43,6 +52,12 @@ static const pgi_level levels[] = {
     {"scalar", always, &pgi_table_scalar},
 #ifdef POOLGRAD_HAVE_AVX2
     {"avx2", has_avx2, &pgi_table_avx2},
+#endif
+#ifdef POOLGRAD_HAVE_AVX512
+    {"avx512", has_avx512, &pgi_table_avx512},
+#endif
+#ifdef POOLGRAD_HAVE_NEON
+    {"neon", always, &pgi_table_neon},
 #endif
 };
 
@@ -111,7 +126,8 @@ static poolgrad_status select_kernels(const char *isa, poolgrad_dtype dtype, pgi
                                       poolgrad_error *error)
 {
     const char *source = "options.cpu";
-    size_t i;
+    char known[64]; /* the names of all levels */
+    size_t i, used = 0;
 
     pgi_threads_claim(); /* plans begin here */
     if (!isa) {
@@ -131,8 +147,11 @@ static poolgrad_status select_kernels(const char *isa, poolgrad_dtype dtype, pgi
         *kernels = pick(&levels[i], dtype);
         return POOLGRAD_OK;
     }
-    return pgi_fail(error, POOLGRAD_ERR_OPTION, "%s is \"%.40s\"; this build knows scalar%s",
-                    source, isa, LEVELS > 1 ? " and avx2" : "");
+    for (i = 0; i < LEVELS; i++)
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "",
+                                 levels[i].name);
+    return pgi_fail(error, POOLGRAD_ERR_OPTION, "%s is \"%.40s\"; this build knows %s", source, isa,
+                    known);
 }
 
 static const char *const kernel_names[] = {

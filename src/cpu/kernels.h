@@ -14,5 +14,7 @@ typedef struct pgi_kernel_table {
 /* Each is filled by a stamping file that compiles tmpl/kernels.h with its own flags. */
 extern const pgi_kernel_table pgi_table_scalar;
 extern const pgi_kernel_table pgi_table_avx2;
+extern const pgi_kernel_table pgi_table_avx512;
+extern const pgi_kernel_table pgi_table_neon;
 
 #endif
