@@ -22,11 +22,12 @@ typedef struct demo_call {
     const char *attributes[7][2];
 } demo_call;
 
-/* The worked examples of DirectML's pages: a window of 2x2, stride 1, on an input of 3x3. */
-static float avg_dy[] = {1, 2, 3, 4};
+/* The worked examples of DirectML's pages: a window of 2x2, stride 1, on an input of 3x3; in memory
+ * aligned as it wants it. */
+static _Alignas(16) float avg_dy[] = {1, 2, 3, 4};
 static const float avg_dx[] = {0.25f, 0.75f, 0.5f, 1, 2.5f, 1.5f, 0.75f, 1.75f, 1};
-static float max_x[] = {1, 2, 3, 2, 4, 2, 5, 6, 7}, max_y[] = {4, 4, 6, 7};
-static float max_dy[] = {1, 2, 4, 5};
+static _Alignas(16) float max_x[] = {1, 2, 3, 2, 4, 2, 5, 6, 7}, max_y[] = {4, 4, 6, 7};
+static _Alignas(16) float max_dy[] = {1, 2, 4, 5};
 static const float max_dx[] = {0, 0, 0, 0, 3, 0, 0, 4, 5};
 static int64_t max_indices[] = {4, 4, 7, 8};
 
@@ -133,7 +134,7 @@ static int compute(cli_face_call *call, const demo_call *demo, float *dx)
 static int show_call(const demo_call *demo, const float *documented)
 {
     cli_face_call call = {0};
-    float dx[9];
+    _Alignas(16) float dx[9];
     int code = cli_face_find(&call, demo->op);
     if (!code)
         code = set_attributes(&call, demo);

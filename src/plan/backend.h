@@ -116,6 +116,10 @@ typedef void pgi_reduce_fn(void *to, const pgi_rows *run, int64_t count);
 typedef void pgi_reduce_block_fn(void *const *to, const void *const *rows, int length,
                                  int64_t count);
 
+/* Streaming stores want memory aligned to this many elements of f32 and of the narrow types alike;
+ * f64 then is, too. A level's own vectors may be longer. */
+#define PGI_STREAM_ELEMENTS 8
+
 /* Sums to elements in memory, with beta 0: `places` groups of `lanes` elements, each rounded once
  * after the product with alpha. Group i is what run i % phases gives at group i / phases. With
  * `stream` the memory is not expected to be read soon. */
@@ -167,6 +171,7 @@ typedef struct pgi_work {
     const void *y;      /* of one that compares x with y */
     const void *indices;
     void *indices_out;
+    bool stream;                /* rows of the target may be stored past the caches */
     _Atomic int64_t *bad_index; /* lowest element of the indices that is none; INT64_MAX if all are
                                    good */
 } pgi_work;

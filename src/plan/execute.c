@@ -117,6 +117,22 @@ typedef struct pgi_execution {
     char *workspace; /* aligned */
 } pgi_execution;
 
+/* Whether every row of the target begins where streaming stores may. Rows of which some are
+ * streamed and some not would share cache lines, which costs more than it saves. */
+static bool rows_aligned(const pgi_problem *problem, const void *target)
+{
+    const pgi_tensor *tensor = &problem->target;
+    int i;
+
+    if ((uintptr_t)target % (PGI_STREAM_ELEMENTS * problem->element_size))
+        return false;
+    for (i = 0; i < PGI_AXES; i++)
+        if (tensor->extent[i] > 1 && tensor->stride[i] != 1 &&
+            tensor->stride[i] % PGI_STREAM_ELEMENTS)
+            return false;
+    return true;
+}
+
 /* Task i of n gets the i-th of n nearly equal shares of the units, and the i-th workspace. */
 static void run_task(void *data, int64_t index)
 {
@@ -209,6 +225,7 @@ poolgrad_status poolgrad_execute(const poolgrad_plan *plan, const poolgrad_buffe
                                 .indices = read.indices,
                                 .indices_out = read.indices_out,
                                 .bad_index = &lowest_bad_index};
+    execution.work.stream = plan->stream && rows_aligned(&plan->problem, execution.work.target);
     PGI_TRY(check_buffers(plan, &read, &execution.work, error));
     if (plan->tasks > 0)
         PGI_TRY(run_tasks(&execution, read.workspace, error));

@@ -299,7 +299,7 @@ static void store_tile(const pgi_scatter *scatter, char *dx)
                 plan->kernels.finish(
                     dx + pgi_row_offset(&plan->problem.target, d, h, unit->begin[2]) *
                              (int64_t)plan->problem.element_size,
-                    &run, 1, unit->lanes, row, plan->scale.alpha, plan->stream);
+                    &run, 1, unit->lanes, row, plan->scale.alpha, scatter->work->stream);
                 sums += (size_t)(row * unit->lanes) * plan->kernels.sums.size;
             }
         }

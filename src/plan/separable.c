@@ -156,10 +156,11 @@ static void take_row(void *context, int64_t d, int64_t h, const pgi_made *made)
 
     if (!made->cells && !pgi_is_forward(plan->problem.desc.op) && plan->scale.beta == 0 &&
         pgi_is_dense(plan, sweep->lanes)) {
-        plan->kernels.finish(
-            average->target + pgi_row_offset(&plan->problem.target, d, h, sweep->begin[2]) *
-                                  (int64_t)plan->problem.element_size,
-            made->run, made->phases, sweep->lanes, places, plan->scale.alpha, plan->stream);
+        plan->kernels.finish(average->target +
+                                 pgi_row_offset(&plan->problem.target, d, h, sweep->begin[2]) *
+                                     (int64_t)plan->problem.element_size,
+                             made->run, made->phases, sweep->lanes, places, plan->scale.alpha,
+                             average->work->stream);
         return;
     }
     sums = pgi_sweep_cells(sweep, made);

@@ -98,23 +98,31 @@ static void PGI_NAME(store, ELEMENT)(void *dx, int64_t dx_step, const void *sums
     }
 }
 
+/* Whether a row can be streamed from its beginning to its end. A store of the other kind to one of
+ * its cache lines would cost more than streaming saves. */
+static inline bool PGI_NAME(may_stream, ELEMENT)(const STORED *to, int64_t count)
+{
+    return (uintptr_t)to % (PGI_STREAM_ELEMENTS * sizeof *to) == 0 &&
+           count % PGI_STREAM_ELEMENTS == 0 && count >= PGI_LANES(REAL_NAME);
+}
+
 /* Contiguous elements, from the `at`-th on. */
 PGI_ALWAYS_INLINE void PGI_NAME(finish_of, ELEMENT)(STORED *restrict to, const pgi_rows *run,
                                                     int count, int64_t at, int64_t end, REAL alpha,
                                                     bool stream)
 {
     enum {
-        LANES = PGI_LANES(REAL_NAME),
-        BYTES = LANES * (int)sizeof(STORED)
+        LANES = PGI_LANES(REAL_NAME)
     };
     const PGI_VECTOR(REAL_NAME) scale = PGI_VEC(set, REAL_NAME)(alpha);
     const void *rows[PGI_RUN_ROWS];
     const int64_t begin = at;
+    const bool past = stream && PGI_NAME(may_stream, ELEMENT)(to + begin, end - begin);
     int i;
 
     for (i = 0; i < count; i++)
         rows[i] = run->row[i];
-    if (stream && (uintptr_t)(to + at) % BYTES == 0) {
+    if (past) {
         for (; at + LANES <= end; at += LANES)
             PGI_VEC(stream, ELEMENT)
         (to + at, PGI_VEC(mul, REAL_NAME)(PGI_NAME(run, REAL_NAME)(rows, count, at), scale));
@@ -123,10 +131,14 @@ PGI_ALWAYS_INLINE void PGI_NAME(finish_of, ELEMENT)(STORED *restrict to, const p
             PGI_VEC(store, ELEMENT)
         (to + at, PGI_VEC(mul, REAL_NAME)(PGI_NAME(run, REAL_NAME)(rows, count, at), scale));
     }
-    if (at < end && end - begin >= LANES) {
-        at = end - LANES;
+    if (at < end && end - begin >= LANES) { /* the last vector again, where it still fits */
+        STORED last[LANES < 8 ? 8 : LANES]; /* with less lanes there is no rest in a stream */
+
         PGI_VEC(store, ELEMENT)
-        (to + at, PGI_VEC(mul, REAL_NAME)(PGI_NAME(run, REAL_NAME)(rows, count, at), scale));
+        (past ? last : to + end - LANES,
+         PGI_VEC(mul, REAL_NAME)(PGI_NAME(run, REAL_NAME)(rows, count, end - LANES), scale));
+        for (; past && at < end; at += 8)
+            vec_stream_eight(to + at, last + (at - (end - LANES)), sizeof *to);
         return;
     }
     for (; at < end; at++)
@@ -146,27 +158,37 @@ static void PGI_NAME(finish_row, ELEMENT)(STORED *to, const pgi_rows *run, int64
     }
 }
 
+/* Two vectors of two runs that take turns, one lane, from place `at` of each on. */
+PGI_ALWAYS_INLINE void PGI_NAME(pair_at, ELEMENT)(const pgi_rows *run, int even, int odd,
+                                                  int64_t at, REAL alpha,
+                                                  PGI_VECTOR(REAL_NAME) * low,
+                                                  PGI_VECTOR(REAL_NAME) * high)
+{
+    const PGI_VECTOR(REAL_NAME) scale = PGI_VEC(set, REAL_NAME)(alpha);
+    const PGI_VECTOR(REAL_NAME) a =
+        PGI_VEC(mul, REAL_NAME)(PGI_NAME(run, REAL_NAME)(run[0].row, even, at), scale);
+    const PGI_VECTOR(REAL_NAME) b =
+        PGI_VEC(mul, REAL_NAME)(PGI_NAME(run, REAL_NAME)(run[1].row, odd, at), scale);
+
+    PGI_VEC(zip, REAL_NAME)(a, b, low, high);
+}
+
 /* Two runs that take turns, one lane. */
 PGI_ALWAYS_INLINE void PGI_NAME(finish_pair_of, ELEMENT)(STORED *restrict to, const pgi_rows *run,
                                                          int even, int odd, int64_t places,
                                                          REAL alpha, bool stream)
 {
     enum {
-        LANES = PGI_LANES(REAL_NAME),
-        BYTES = LANES * (int)sizeof(STORED)
+        LANES = PGI_LANES(REAL_NAME)
     };
-    const PGI_VECTOR(REAL_NAME) scale = PGI_VEC(set, REAL_NAME)(alpha);
-    const bool past = stream && (uintptr_t)to % BYTES == 0;
+    const bool past = stream && places >= 2 * LANES && PGI_NAME(may_stream, ELEMENT)(to, places);
+    STORED last[LANES < 8 ? 16 : 2 * LANES];
     int64_t at = 0;
 
     for (; 2 * (at + LANES) <= places; at += LANES) {
-        const PGI_VECTOR(REAL_NAME) a =
-            PGI_VEC(mul, REAL_NAME)(PGI_NAME(run, REAL_NAME)(run[0].row, even, at), scale);
-        const PGI_VECTOR(REAL_NAME) b =
-            PGI_VEC(mul, REAL_NAME)(PGI_NAME(run, REAL_NAME)(run[1].row, odd, at), scale);
         PGI_VECTOR(REAL_NAME) low, high;
 
-        PGI_VEC(zip, REAL_NAME)(a, b, &low, &high);
+        PGI_NAME(pair_at, ELEMENT)(run, even, odd, at, alpha, &low, &high);
         if (past) {
             PGI_VEC(stream, ELEMENT)(to + 2 * at, low);
             PGI_VEC(stream, ELEMENT)(to + 2 * at + LANES, high);
@@ -175,7 +197,19 @@ PGI_ALWAYS_INLINE void PGI_NAME(finish_pair_of, ELEMENT)(STORED *restrict to, co
             PGI_VEC(store, ELEMENT)(to + 2 * at + LANES, high);
         }
     }
-    for (at *= 2; at < places; at++)
+    at *= 2;
+    if (at < places && places >= 2 * LANES && places % 2 == 0) { /* the last vectors again */
+        STORED *end = past ? last : to + places - 2 * LANES;
+        PGI_VECTOR(REAL_NAME) low, high;
+
+        PGI_NAME(pair_at, ELEMENT)(run, even, odd, places / 2 - LANES, alpha, &low, &high);
+        PGI_VEC(store, ELEMENT)(end, low);
+        PGI_VEC(store, ELEMENT)(end + LANES, high);
+        for (; past && at < places; at += 8)
+            vec_stream_eight(to + at, last + (at - (places - 2 * LANES)), sizeof *to);
+        return;
+    }
+    for (; at < places; at++)
         to[at] =
             STORE(alpha * PGI_NAME(run_at, REAL_NAME)(run[at % 2].row, run[at % 2].count, at / 2));
 }

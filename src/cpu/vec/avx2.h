@@ -4,6 +4,7 @@
 #define PGI_CPU_VEC_AVX2_H
 
 #include <immintrin.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum {
@@ -173,6 +174,19 @@ static inline void vec_store_bf16(uint16_t *to, vec_f32 a)
 static inline void vec_stream_bf16(uint16_t *to, vec_f32 a)
 {
     _mm_stream_si128((__m128i *)(void *)to, vec_bf16_bits(a));
+}
+
+static inline void vec_stream_eight(void *to, const void *from, size_t size)
+{
+    const char *source = from;
+    char *target = to;
+    size_t i;
+
+    if (size == 2)
+        _mm_stream_si128((__m128i *)to, _mm_loadu_si128((const __m128i *)from));
+    for (i = 0; size > 2 && i < 8 * size; i += 32)
+        _mm256_stream_si256((__m256i *)(void *)(target + i),
+                            _mm256_loadu_si256((const __m256i *)(const void *)(source + i)));
 }
 
 static inline void vec_stream_bytes(void *to, const void *from)

@@ -4,6 +4,7 @@
 #define PGI_CPU_VEC_AVX512_H
 
 #include <immintrin.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum {
@@ -101,9 +102,11 @@ static inline void vec_store_f32(float *to, vec_f32 a)
     _mm512_storeu_ps(to, a);
 }
 
+/* In halves: rows of many lengths are aligned to 32 bytes, few to 64. */
 static inline void vec_stream_f32(float *to, vec_f32 a)
 {
-    _mm512_stream_ps(to, a);
+    _mm256_stream_ps(to, _mm512_castps512_ps256(a));
+    _mm256_stream_ps(to + 8, _mm512_extractf32x8_ps(a, 1));
 }
 
 static inline vec_f64 vec_load_f64(const double *from)
@@ -136,9 +139,15 @@ static inline void vec_store_f16(uint16_t *to, vec_f32 a)
     _mm256_storeu_si256((__m256i *)(void *)to, vec_f16_bits(a));
 }
 
+static inline void vec_stream_halves(uint16_t *to, __m256i bits)
+{
+    _mm_stream_si128((__m128i *)(void *)to, _mm256_castsi256_si128(bits));
+    _mm_stream_si128((__m128i *)(void *)(to + 8), _mm256_extracti128_si256(bits, 1));
+}
+
 static inline void vec_stream_f16(uint16_t *to, vec_f32 a)
 {
-    _mm256_stream_si256((__m256i *)(void *)to, vec_f16_bits(a));
+    vec_stream_halves(to, vec_f16_bits(a));
 }
 
 static inline vec_f32 vec_load_bf16(const uint16_t *from)
@@ -168,7 +177,20 @@ static inline void vec_store_bf16(uint16_t *to, vec_f32 a)
 
 static inline void vec_stream_bf16(uint16_t *to, vec_f32 a)
 {
-    _mm256_stream_si256((__m256i *)(void *)to, vec_bf16_bits(a));
+    vec_stream_halves(to, vec_bf16_bits(a));
+}
+
+static inline void vec_stream_eight(void *to, const void *from, size_t size)
+{
+    const char *source = from;
+    char *target = to;
+    size_t i;
+
+    if (size == 2)
+        _mm_stream_si128((__m128i *)to, _mm_loadu_si128((const __m128i *)from));
+    for (i = 0; size > 2 && i < 8 * size; i += 32)
+        _mm256_stream_si256((__m256i *)(void *)(target + i),
+                            _mm256_loadu_si256((const __m256i *)(const void *)(source + i)));
 }
 
 static inline void vec_stream_bytes(void *to, const void *from)

@@ -5,6 +5,7 @@
 
 #include <arm_neon.h>
 #include <stdint.h>
+#include <string.h>
 
 enum {
     VEC_f32 = 4,
@@ -154,6 +155,11 @@ static inline void vec_store_bf16(uint16_t *to, vec_f32 a)
 static inline void vec_stream_bf16(uint16_t *to, vec_f32 a)
 {
     vec_store_bf16(to, a);
+}
+
+static inline void vec_stream_eight(void *to, const void *from, size_t size)
+{
+    memcpy(to, from, 8 * size);
 }
 
 static inline void vec_stream_bytes(void *to, const void *from)

@@ -9,8 +9,9 @@
  *     vec_zip_R                   a0 b0 a1 b1 ..., in two vectors
  *     vec_load_E, vec_store_E     from and to elements in memory, any alignment; widened, rounded
  *                                 to nearest even
- *     vec_stream_E                as vec_store_E but past the caches; memory aligned to the size of
- *                                 what is stored
+ *     vec_stream_E                as vec_store_E but past the caches; memory aligned to 8 elements
+ *                                 (PGI_STREAM_ELEMENTS), or to the vector if that is shorter
+ *     vec_stream_eight            8 elements of a size from anywhere to memory aligned to as many
  *     vec_stream_bytes            VEC_bytes from anywhere to memory aligned to as many
  *     vec_stream_end              makes what was streamed visible to other threads
  */
@@ -160,6 +161,11 @@ static inline void vec_store_bf16(uint16_t *to, vec_f32 a)
 static inline void vec_stream_bf16(uint16_t *to, vec_f32 a)
 {
     *to = pgi_bf16_of_f32(a);
+}
+
+static inline void vec_stream_eight(void *to, const void *from, size_t size)
+{
+    memcpy(to, from, 8 * size);
 }
 
 static inline void vec_stream_bytes(void *to, const void *from)
