@@ -63,13 +63,20 @@ static const pgi_level levels[] = {
 
 #define LEVELS (sizeof levels / sizeof levels[0])
 
+/* Remembered, because a look at the CPU can cost microseconds in a virtual machine. Two threads
+ * that look at once find the same. */
 static const pgi_level *best_level(void)
 {
-    const pgi_level *level = levels + LEVELS - 1;
+    static _Atomic int best = -1;
+    int level = atomic_load_explicit(&best, memory_order_relaxed);
 
-    while (!level->usable())
+    if (level >= 0)
+        return &levels[level];
+    level = (int)LEVELS - 1;
+    while (!levels[level].usable())
         level--;
-    return level;
+    atomic_store_explicit(&best, level, memory_order_relaxed);
+    return &levels[level];
 }
 
 /* The kernels of a level for one type: those of the element and those of its compute type. */

@@ -32,11 +32,11 @@ typedef struct pgi_pair {
 
 /*
  * Kernels. A "real" is the compute type of the element type (f64 for f64, else f32), a "cell" is
- * what a sweep reduces: a real or a pair. A step is a distance in elements. Ranges that are
+ * what a sweep reduces: a real, a pair or a word. A step is a distance in elements. Ranges that are
  * written overlap no other unless it says so.
  */
 
-/* terms[i] = dy[i * dy_step] / divisors[i * divisor_step] + 0, in reals. */
+/* terms[i] = dy[i * dy_step] / divisors[i * divisor_step] + 0, in reals. divisor_step is 0 or 1. */
 typedef void pgi_terms_fn(void *terms, const void *dy, int64_t dy_step, const void *divisors,
                           int64_t divisor_step, int64_t count);
 
@@ -81,7 +81,7 @@ typedef void pgi_collect_fn(void *sums, const int32_t *places, const void *terms
 typedef struct pgi_cover {
     int64_t planes, plane, rows, row;
     const int32_t *begin, *end;
-    int64_t column_step;
+    int64_t column_step; /* 1, or 0 if all have the columns of the first */
 
     int64_t origin, origin_step; /* the index of place 0 is origin + i * origin_step */
     int64_t place, place_step;   /* place 0 is the sum place + i * place_step ... */

@@ -47,8 +47,8 @@ struct poolgrad_plan {
     void (*release)(void *context, void *memory);
     void *allocator_context;
 
-    /* Of `whole`: channels that are computed together, and the blocks of them. */
-    int64_t block, blocks;
+    /* Of `whole`: channels, and places of each, that are computed together; how many of both. */
+    int64_t block, blocks, part, parts;
 
     /* Of the tiled strategies. */
     pgi_tiling tiling;

@@ -23,6 +23,14 @@ int64_t pgi_row_offset(const pgi_tensor *tensor, int64_t d, int64_t h, int64_t w
     return (d - offset[0]) * stride[0] + (h - offset[1]) * stride[1] + (w - offset[2]) * stride[2];
 }
 
+void pgi_finish_row(const poolgrad_plan *plan, const pgi_work *work, char *memory, int64_t d,
+                    int64_t h, int64_t w, const pgi_rows *runs, int phases, int64_t places,
+                    int64_t lanes)
+{
+    memory += pgi_row_offset(&plan->problem.target, d, h, w) * (int64_t)plan->problem.element_size;
+    plan->kernels.finish(memory, runs, phases, lanes, places, plan->scale.alpha, work->stream);
+}
+
 bool pgi_is_dense(const poolgrad_plan *plan, int64_t lanes)
 {
     const pgi_tensor *target = &plan->problem.target;

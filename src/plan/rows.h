@@ -23,4 +23,10 @@ void pgi_load_row(const poolgrad_plan *plan, const char *memory, int64_t d, int6
 /* Whether elements of a target row lie side by side, as its cells do. */
 bool pgi_is_dense(const poolgrad_plan *plan, int64_t lanes);
 
+/* A row of sums to (d, h, w) on, reduced and stored at once: the runs take turns. Only if beta is 0
+ * and the target is dense. */
+void pgi_finish_row(const poolgrad_plan *plan, const pgi_work *work, char *memory, int64_t d,
+                    int64_t h, int64_t w, const pgi_rows *runs, int phases, int64_t places,
+                    int64_t lanes);
+
 #endif

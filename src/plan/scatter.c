@@ -153,7 +153,7 @@ static pgi_range covered(const pgi_axis *axis, int64_t o)
 static bool can_be_quick(const pgi_scatter *scatter)
 {
     const pgi_problem *problem = &scatter->plan->problem;
-    int64_t places = scatter->unit.lanes;
+    int64_t places = scatter->plan->tiling.lanes; /* the widest unit of this tile */
     int i;
 
     if (problem->indexing.column_major || problem->indexing.unit != 1)
@@ -296,10 +296,8 @@ static void store_tile(const pgi_scatter *scatter, char *dx)
             for (h = unit->begin[1]; h < (rows ? unit->begin[1] + 1 : unit->end[1]); h++) {
                 const pgi_rows run = {.row = {sums}, .count = 1};
 
-                plan->kernels.finish(
-                    dx + pgi_row_offset(&plan->problem.target, d, h, unit->begin[2]) *
-                             (int64_t)plan->problem.element_size,
-                    &run, 1, unit->lanes, row, plan->scale.alpha, scatter->work->stream);
+                pgi_finish_row(plan, scatter->work, dx, d, h, unit->begin[2], &run, 1, row,
+                               unit->lanes);
                 sums += (size_t)(row * unit->lanes) * plan->kernels.sums.size;
             }
         }

@@ -87,23 +87,20 @@ static const char *row_divisors(pgi_average *average, int64_t d, int64_t h)
     return divisors;
 }
 
-/* How many rows from (d, h) on can be loaded as one: they follow each other in memory as they do in
- * the sweep, and have one divisor. */
+/* How many rows from row h on can be loaded as one: they follow each other in memory as places do,
+ * and have one divisor. */
 static int64_t rows_alike(const pgi_average *average, int64_t h)
 {
-    const pgi_sweep *sweep = &average->sweep;
-    const pgi_tensor *source = &average->plan->problem.source;
-    const int64_t places = sweep->reach[2].end - sweep->reach[2].begin;
-    const int64_t *count = average->counts[1];
-    int64_t rows = h - average->windows[1].begin;
+    const int64_t *stride = average->plan->problem.source.stride + PGI_SPATIAL;
+    const pgi_range places = average->sweep.reach[2];
+    const int64_t *count = average->counts[1] + (h - average->windows[1].begin);
+    int64_t step, rows = 1;
 
-    if (source->stride[PGI_SPATIAL + 2] != sweep->lanes ||
-        (sweep->lanes > 1 && source->stride[PGI_CHANNEL] != 1) ||
-        source->stride[PGI_SPATIAL + 1] != places * sweep->lanes || !average->uniform)
+    if (!average->uniform || !pgi_mul(places.end - places.begin, stride[2], &step) ||
+        stride[1] != step)
         return 1;
-    count += rows;
-    for (rows = 1; h + rows < sweep->reach[1].end && count[rows] == count[0]; rows++)
-        ;
+    while (h + rows < average->sweep.reach[1].end && count[rows] == count[0])
+        rows++;
     return rows;
 }
 
@@ -152,21 +149,23 @@ static void take_row(void *context, int64_t d, int64_t h, const pgi_made *made)
     const poolgrad_plan *plan = average->plan;
     const pgi_sweep *sweep = &average->sweep;
     const int64_t places = sweep->end[2] - sweep->begin[2];
-    const char *sums;
+    const bool direct = plan->scale.beta == 0 && pgi_is_dense(plan, sweep->lanes);
+    pgi_rows sums = {.count = 1};
 
-    if (!made->cells && !pgi_is_forward(plan->problem.desc.op) && plan->scale.beta == 0 &&
-        pgi_is_dense(plan, sweep->lanes)) {
-        plan->kernels.finish(average->target +
-                                 pgi_row_offset(&plan->problem.target, d, h, sweep->begin[2]) *
-                                     (int64_t)plan->problem.element_size,
-                             made->run, made->phases, sweep->lanes, places, plan->scale.alpha,
-                             average->work->stream);
+    if (direct && !made->cells && !pgi_is_forward(plan->problem.desc.op)) {
+        pgi_finish_row(plan, average->work, average->target, d, h, sweep->begin[2], made->run,
+                       made->phases, places, sweep->lanes);
         return;
     }
-    sums = pgi_sweep_cells(sweep, made);
+    sums.row[0] = pgi_sweep_cells(sweep, made);
     if (pgi_is_forward(plan->problem.desc.op))
-        sums = divide_row(average, d, h, sums);
-    pgi_store_row(plan, average->target, d, h, sweep->begin[2], places, sweep->lanes, sums);
+        sums.row[0] = divide_row(average, d, h, sums.row[0]);
+    if (direct)
+        pgi_finish_row(plan, average->work, average->target, d, h, sweep->begin[2], &sums, 1,
+                       places, sweep->lanes);
+    else
+        pgi_store_row(plan, average->target, d, h, sweep->begin[2], places, sweep->lanes,
+                      sums.row[0]);
 }
 
 static void run_unit(void *context, const pgi_unit *unit, bool new_tile)

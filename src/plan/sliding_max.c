@@ -9,6 +9,7 @@
 #include "plan/strategies.h"
 
 #include "core/dtype.h"
+#include "core/integer.h"
 
 #include <math.h>
 #include <string.h>
@@ -28,6 +29,7 @@ typedef struct pgi_maximum {
     char *y;
     char *indices;          /* NULL: not wanted */
     int64_t batch, channel; /* in the whole tensor */
+    bool follow;            /* places of x follow each other in memory */
 } pgi_maximum;
 
 /* -inf in an element type, for a window that covers nothing. */
@@ -38,6 +40,24 @@ static void store_lowest(poolgrad_dtype dtype, void *element)
     poolgrad_convert(dtype, element, POOLGRAD_F64, &lowest, 1, NULL);
 }
 
+/* Whether places of x follow each other in memory as they are counted, so that they need not be
+ * divided into coordinates. */
+static bool places_follow(const pgi_problem *problem)
+{
+    const pgi_tensor *x = &problem->source;
+    int64_t step = x->stride[PGI_AXES - 1];
+    int i;
+
+    for (i = PGI_AXES - 1; i >= PGI_SPATIAL; i--) {
+        const int64_t in = problem->axis[i - PGI_SPATIAL].in;
+
+        if (x->offset[i] != 0 || x->extent[i] != in || (in > 1 && x->stride[i] != step) ||
+            !pgi_mul(step, in, &step))
+            return false;
+    }
+    return true;
+}
+
 /* The winners' elements as they are stored, so that -0 stays -0. */
 static void fetch_winners(const pgi_maximum *maximum, const int64_t *winners, char *stored)
 {
@@ -46,12 +66,7 @@ static void fetch_winners(const pgi_maximum *maximum, const int64_t *winners, ch
     const size_t size = problem->element_size;
     const int64_t places = maximum->sweep.end[2] - maximum->sweep.begin[2];
     const int64_t lanes = maximum->sweep.lanes, step = x->stride[PGI_SPATIAL + 2];
-    /* places follow each other as positions do: no need to divide them into coordinates */
-    const bool follow =
-        x->stride[PGI_SPATIAL + 1] == problem->axis[2].in * step &&
-        (problem->axis[0].in == 1 ||
-         x->stride[PGI_SPATIAL] == problem->axis[1].in * x->stride[PGI_SPATIAL + 1]);
-    const int64_t first = pgi_row_offset(x, 0, 0, 0);
+    const bool follow = maximum->follow;
     int64_t o, lane, offset, position[3];
 
     for (o = 0; o < places; o++) {
@@ -61,7 +76,7 @@ static void fetch_winners(const pgi_maximum *maximum, const int64_t *winners, ch
                 continue;
             }
             if (follow) {
-                offset = first + *winners * step;
+                offset = *winners * step;
             } else {
                 pgi_position_of_place(problem, *winners, position);
                 offset = pgi_row_offset(x, position[0], position[1], position[2]);
@@ -148,6 +163,7 @@ static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, 
 {
     pgi_maximum maximum = {.plan = plan,
                            .work = work,
+                           .follow = places_follow(&plan->problem),
                            .sweep = {.gather = plan->problem.gather,
                                      .layout = &plan->sweep,
                                      .cells = pgi_candidate_cells(plan),

@@ -11,6 +11,11 @@
 #include "core/integer.h"
 #include "plan/placement.h"
 
+/* The longest runs of two phases that `finish` interleaves. */
+#define PAIRED_RUN 4
+/* Channels side by side from which on a copy of them is worth a call. */
+#define COPIED_LANES 32
+
 bool pgi_sweep_measure(const pgi_gather gather[3], const int64_t targets[3], int64_t lanes,
                        size_t cell, pgi_sweep_layout *layout)
 {
@@ -34,7 +39,11 @@ bool pgi_sweep_measure(const pgi_gather gather[3], const int64_t targets[3], int
         return false;
     layout->cells = pgi_place(&at, layout->sources[0], layout->sources[1], row, size);
     layout->planes = pgi_place(&at, doubled, layout->sources[1], row, size);
-    layout->block = gather[0].longest > 1 ? PGI_BLOCK_ROWS : 1;
+    /* blocks of planes need runs that begin one after the other */
+    layout->block = gather[0].longest > 1 && gather[0].q == 1 && gather[0].period == 1 &&
+                            gather[0].advance == 1 && targets[0] >= PGI_BLOCK_ROWS
+                        ? PGI_BLOCK_ROWS
+                        : 1;
     layout->plane = pgi_place(&at, layout->block, layout->sources[1], row, size);
     layout->rows = pgi_place(&at, layout->levels[1], layout->reach[1], row, size);
     layout->columns = pgi_place(&at, pgi_max(layout->levels[2] + 1, PGI_BLOCK_ROWS),
@@ -345,6 +354,12 @@ static bool describe_phases(pgi_sweep *sweep, int i)
         pgi_min(gather->period, targets) > PGI_PHASES)
         return false;
     made->phases = (int)pgi_min(gather->period, targets);
+    /* what takes turns is quick to store only in pairs of short runs, or in long groups of copies
+     */
+    if (made->phases > 1 &&
+        !(made->phases == 2 && sweep->lanes == 1 && gather->longest <= PAIRED_RUN) &&
+        !(sweep->lanes >= COPIED_LANES && gather->longest == 1))
+        return false;
     for (p = 0; p < made->phases; p++) {
         const pgi_phase *phase = &sweep->phases[p];
 
@@ -373,8 +388,9 @@ const char *pgi_sweep_cells(const pgi_sweep *sweep, const pgi_made *made)
 /* Where the sources begin in a padded row. */
 static char *middle_of(const pgi_sweep *sweep, char *padded)
 {
-    /* none of the row exists where its reach is wholly behind the sources */
-    const int64_t before = pgi_max(0, sweep->reach[2].begin - sweep->virtual[2].begin);
+    /* none of the row exists where its reach is wholly before or behind the sources */
+    const int64_t before =
+        sweep->rows.cells ? pgi_max(0, sweep->reach[2].begin - sweep->virtual[2].begin) : 0;
 
     return padded + (size_t)(before * sweep->lanes) * sweep->cells.size;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The gradient of an average over whole planes (global pooling): every position of a plane gets the
- * same number, so that nothing is added and dx is only written. Planes are small and come by the
- * ten thousand, so a unit is a block of channels of one batch element.
+ * same number, so that nothing is added and dx is only written. Planes are often small and come by
+ * the ten thousand, so a unit is a block of channels of one batch element.
  */
 #include "core/dtype.h"
 #include "core/integer.h"
@@ -15,6 +15,12 @@
 
 /* What a unit writes should stay in the first-level cache until it is complete. */
 #define BLOCK_BYTES (INT64_C(16) << 10)
+
+/* The strategy's parts of the workspace. */
+enum {
+    ROOM_TERMS,
+    ROOM_ELEMENTS
+};
 
 static int64_t places(const pgi_problem *problem)
 {
@@ -71,55 +77,71 @@ static bool applicable(const pgi_problem *problem)
            (target->extent[PGI_CHANNEL] == 1 || target->stride[PGI_CHANNEL] == places(problem));
 }
 
+/* A unit is a block of channels and a part of their places: as many channels as fit in a block, or
+ * a part of one that does not; and parts of all channels where there would be too few units. */
 static bool prepare(poolgrad_plan *plan)
 {
     const pgi_problem *problem = &plan->problem;
-    const int64_t channels = problem->target.extent[PGI_CHANNEL];
-    const int64_t size = (int64_t)problem->element_size;
+    const pgi_tensor *target = &problem->target;
+    const int64_t size = (int64_t)problem->element_size, all = places(problem);
+    const int64_t most = BLOCK_BYTES / size, blocks_wanted = (int64_t)plan->threads * 4;
     pgi_placement at = {0, true};
 
-    plan->block = pgi_max(1, BLOCK_BYTES / size / places(problem));
+    plan->part = all;
+    plan->block = pgi_min(target->extent[PGI_CHANNEL], pgi_max(1, most / all));
     if (channels_last(problem))
-        plan->block = BLOCK_BYTES / size;
-    plan->block = pgi_min(plan->block, channels);
-    plan->blocks = pgi_ceil_div(channels, plan->block);
-    plan->units = plan->blocks * problem->target.extent[PGI_BATCH];
-    plan->room[0] =
+        plan->block = pgi_min(target->extent[PGI_CHANNEL], most);
+    else if (all > most)
+        plan->part = most;
+    plan->blocks = pgi_ceil_div(target->extent[PGI_CHANNEL], plan->block);
+    if (channels_last(problem))
+        plan->part = pgi_ceil_div(
+            all,
+            pgi_min(all, pgi_ceil_div(blocks_wanted, plan->blocks * target->extent[PGI_BATCH])));
+    plan->parts = pgi_ceil_div(all, plan->part);
+    plan->units = plan->parts * plan->blocks * target->extent[PGI_BATCH];
+    plan->room[ROOM_TERMS] =
         pgi_place(&at, 1, 1, plan->block, (int64_t)pgi_compute_size(problem->desc.dtype));
-    plan->room[1] =
-        pgi_place(&at, 1, plan->block, channels_last(problem) ? 1 : places(problem), size);
+    plan->room[ROOM_ELEMENTS] =
+        pgi_place(&at, 1, plan->block, channels_last(problem) ? 1 : plan->part, size);
     plan->task_workspace = (size_t)at.end;
     return at.fits;
 }
 
-/* A block of channels: what each gives is found once, made into elements in the cache, and copied
- * to its places. */
+/* What each channel gives is found once, made into elements in the cache, and copied to its places:
+ * `count` of them from `place` on. */
 static void run_block(const poolgrad_plan *plan, const pgi_work *work, int64_t batch,
-                      int64_t channel, int64_t channels, const void *divisor, char *workspace)
+                      int64_t channel, int64_t channels, int64_t place, int64_t count,
+                      const void *divisor, char *workspace)
 {
     const pgi_problem *problem = &plan->problem;
     const pgi_tensor *source = &problem->source, *target = &problem->target;
-    const int64_t size = (int64_t)problem->element_size, plane = places(problem);
+    const int64_t size = (int64_t)problem->element_size;
+    const int64_t step = channels_last(problem) ? target->extent[PGI_CHANNEL] : 1;
     const int64_t from_batch = batch + target->offset[PGI_BATCH] - source->offset[PGI_BATCH];
     const int64_t from = channel + target->offset[PGI_CHANNEL] - source->offset[PGI_CHANNEL];
     const char *dy =
         (const char *)work->source +
         (from_batch * source->stride[PGI_BATCH] + from * source->stride[PGI_CHANNEL]) * size;
-    char *dx = (char *)work->target +
-               (batch * target->stride[PGI_BATCH] + channel * target->stride[PGI_CHANNEL]) * size;
-    char *terms = workspace + plan->room[0], *elements = workspace + plan->room[1];
-    const int64_t times = channels_last(problem) ? 1 : plane;
+    char *dx = (char *)work->target + (batch * target->stride[PGI_BATCH] +
+                                       channel * target->stride[PGI_CHANNEL] + place * step) *
+                                          size;
+    char *terms = workspace + plan->room[ROOM_TERMS];
+    char *elements = workspace + plan->room[ROOM_ELEMENTS];
     int64_t p;
 
     plan->kernels.terms(terms, dy, source->stride[PGI_CHANNEL], divisor, 0, channels);
-    if (times == plane && !plan->stream) {
-        plan->kernels.repeat(dx, terms, times, channels, plan->scale.alpha);
+    if (step == 1 && !plan->stream) {
+        plan->kernels.repeat(dx, terms, count, channels, plan->scale.alpha);
         return;
     }
-    plan->kernels.repeat(elements, terms, times, channels, plan->scale.alpha);
-    for (p = 0; p < plane / times; p++)
-        plan->kernels.copy(dx + p * target->extent[PGI_CHANNEL] * size, elements,
-                           channels * times * size, plan->stream);
+    plan->kernels.repeat(elements, terms, step == 1 ? count : 1, channels, plan->scale.alpha);
+    if (step == 1) {
+        plan->kernels.copy(dx, elements, channels * count * size, true);
+        return;
+    }
+    for (p = 0; p < count; p++)
+        plan->kernels.copy(dx + p * step * size, elements, channels * size, plan->stream);
 }
 
 static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, int64_t end,
@@ -129,23 +151,26 @@ static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, 
     const int64_t channels = plan->problem.target.extent[PGI_CHANNEL];
     const double count_f64 = (double)pgi_window_divisor(&plan->problem, window);
     const float count_f32 = (float)pgi_window_divisor(&plan->problem, window);
+    const bool wide = plan->problem.desc.dtype == POOLGRAD_F64;
     int64_t unit;
 
     for (unit = begin; unit < end; unit++) {
-        const int64_t channel = unit % plan->blocks * plan->block;
+        const int64_t place = unit % plan->parts * plan->part, block = unit / plan->parts;
+        const int64_t channel = block % plan->blocks * plan->block;
 
-        run_block(plan, work, unit / plan->blocks, channel,
-                  pgi_min(plan->block, channels - channel),
-                  plan->problem.desc.dtype == POOLGRAD_F64 ? (const void *)&count_f64
-                                                           : (const void *)&count_f32,
-                  workspace);
+        run_block(plan, work, block / plan->blocks, channel,
+                  pgi_min(plan->block, channels - channel), place,
+                  pgi_min(plan->part, places(&plan->problem) - place),
+                  wide ? (const void *)&count_f64 : (const void *)&count_f32, workspace);
     }
 }
 
 static void describe(const poolgrad_plan *plan, char *text, size_t capacity)
 {
-    snprintf(text, capacity, "blocks of %" PRId64 " channels, each divided once and repeated",
-             plan->block);
+    snprintf(text, capacity,
+             "blocks of %" PRId64 " channel%s, %" PRId64
+             " place%s of each, divided once and repeated",
+             plan->block, plan->block == 1 ? "" : "s", plan->part, plan->part == 1 ? "" : "s");
 }
 
 const pgi_strategy pgi_strategy_whole = {

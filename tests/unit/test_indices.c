@@ -109,6 +109,38 @@ static void check_bad_indices(const char *text, const char *strategy)
     fixture_free(&f);
 }
 
+/* An index that is right for one window and given to all: with channels side by side, where rows of
+ * indices are looked at at once, each must still be held against its own channel and window. */
+static void one_index_for_all(void **state)
+{
+    static const struct {
+        const char *text;
+        int64_t bad; /* the first element that it is wrong for */
+    } cases[] = {
+        {"max2d:f32:nhwc:1x8x4x2:k2:s2", 1},            /* the second window of the channel */
+        {"max2d:f32:nhwc:1x8x2x2:k2:s2", 1},            /* the second channel */
+        {"max2d:f32:nhwc:1x8x2x6:k2:s2:base=plane", 1}, /* the second window of the row */
+        {"max2d:f32:nchw:1x2x2x6:k2:s2:base=plane", 1},
+    };
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const poolgrad_options options = options_for("scatter", 1);
+        poolgrad_plan *plan;
+        int64_t w;
+        fixture f;
+
+        fixture_parse(&f, cases[i].text, SUP_UNIFORM, 1);
+        assert_int_equal(poolgrad_plan_create(&plan, &f.desc, &options, NULL), POOLGRAD_OK);
+        for (w = 0; w < sup_view_count(&f.desc, &f.desc.dy); w++)
+            sup_index_store(f.desc.index_type, f.indices.first, w, 0);
+        expect_bad(&f, plan, cases[i].bad, "one for all");
+        poolgrad_plan_destroy(plan);
+        fixture_free(&f);
+    }
+}
+
 static void bad_indices(void **state)
 {
     static const char *const texts[] = {
@@ -324,9 +356,8 @@ static void contested_windows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bad_indices),
-        cmocka_unit_test(no_winner),
-        cmocka_unit_test(forward_then_backward),
+        cmocka_unit_test(bad_indices),       cmocka_unit_test(one_index_for_all),
+        cmocka_unit_test(no_winner),         cmocka_unit_test(forward_then_backward),
         cmocka_unit_test(contested_windows),
     };
 

@@ -214,6 +214,35 @@ PGI_ALWAYS_INLINE void PGI_NAME(finish_pair_of, ELEMENT)(STORED *restrict to, co
             STORE(alpha * PGI_NAME(run_at, REAL_NAME)(run[at % 2].row, run[at % 2].count, at / 2));
 }
 
+/* The runs of two phases differ by one in length at most. */
+static void PGI_NAME(finish_pair, ELEMENT)(STORED *to, const pgi_rows *run, int64_t places,
+                                           REAL alpha, bool stream)
+{
+    int64_t i;
+
+    switch (run[0].count * PGI_RUN_ROWS + run[1].count) {
+#define PGI_PAIR(even, odd)                                                                        \
+    case (even)*PGI_RUN_ROWS + (odd):                                                              \
+        PGI_NAME(finish_pair_of, ELEMENT)(to, run, even, odd, places, alpha, stream);              \
+        break;
+        PGI_PAIR(1, 1)
+        PGI_PAIR(1, 2)
+        PGI_PAIR(2, 1)
+        PGI_PAIR(2, 2)
+        PGI_PAIR(2, 3)
+        PGI_PAIR(3, 2)
+        PGI_PAIR(3, 3)
+        PGI_PAIR(3, 4)
+        PGI_PAIR(4, 3)
+        PGI_PAIR(4, 4)
+#undef PGI_PAIR
+    default:
+        for (i = 0; i < places; i++)
+            to[i] =
+                STORE(alpha * PGI_NAME(run_at, REAL_NAME)(run[i % 2].row, run[i % 2].count, i / 2));
+    }
+}
+
 static void PGI_NAME(finish, ELEMENT)(void *to, const pgi_rows *run, int phases, int64_t lanes,
                                       int64_t places, double alpha, bool stream)
 {
@@ -224,18 +253,7 @@ static void PGI_NAME(finish, ELEMENT)(void *to, const pgi_rows *run, int phases,
     if (phases == 1) {
         PGI_NAME(finish_row, ELEMENT)(stored, run, 0, places * lanes, scale, stream);
     } else if (phases == 2 && lanes == 1) {
-        if (run[0].count == 1 && run[1].count == 1)
-            PGI_NAME(finish_pair_of, ELEMENT)(stored, run, 1, 1, places, scale, stream);
-        else if (run[0].count == 1 && run[1].count == 2)
-            PGI_NAME(finish_pair_of, ELEMENT)(stored, run, 1, 2, places, scale, stream);
-        else if (run[0].count == 2 && run[1].count == 1)
-            PGI_NAME(finish_pair_of, ELEMENT)(stored, run, 2, 1, places, scale, stream);
-        else if (run[0].count == 2 && run[1].count == 2)
-            PGI_NAME(finish_pair_of, ELEMENT)(stored, run, 2, 2, places, scale, stream);
-        else
-            for (i = 0; i < places; i++)
-                stored[i] = STORE(
-                    scale * PGI_NAME(run_at, REAL_NAME)(run[i % 2].row, run[i % 2].count, i / 2));
+        PGI_NAME(finish_pair, ELEMENT)(stored, run, places, scale, stream);
     } else {
         for (i = 0; i < places; i++)
             PGI_NAME(finish_row, ELEMENT)

@@ -15,7 +15,6 @@ static bool PGI_NAME(locate, INDEX_NAME)(int32_t *places, int32_t *scratch, cons
     const int64_t limit = (cover->planes - 1) * cover->plane + cover->rows * cover->row;
     const int32_t unit = (int32_t)cover->place_unit, place = (int32_t)cover->place;
     const int32_t place_step = (int32_t)cover->place_step;
-    const int32_t in_plane = (int32_t)(cover->rows * cover->row);
     int64_t i, j;
     int32_t bad = 0;
 
@@ -39,8 +38,6 @@ static bool PGI_NAME(locate, INDEX_NAME)(int32_t *places, int32_t *scratch, cons
             rest[i] -= rest[i] >= plane ? plane : 0;
         }
     }
-    for (i = 0; i < count; i++)
-        bad |= rest[i] >= in_plane;
     for (j = 1; j < cover->rows; j++)
         for (i = 0; i < count; i++)
             rest[i] -= rest[i] >= (int32_t)cover->row ? (int32_t)cover->row : 0;

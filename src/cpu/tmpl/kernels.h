@@ -2,10 +2,11 @@
 /*
  * The bodies of all kernels, compiled once per instruction set: the file that includes this sets
  *     PGI_ISA    the name of the instruction set, as a suffix
- * and gets the table pgi_table_<PGI_ISA>. Types are stamped below by including element.h (what
- * lies in memory), real.h (what is computed with) and cell.h (what a sweep moves and reduces).
- * Plain C that compilers turn into vector code; the order of operations on one element is fixed
- * by docs/arithmetic.md, so every instruction set gives the same bits.
+ * and gets the table pgi_table_<PGI_ISA>; before that it includes the vocabulary of its instruction
+ * set (cpu/vec/). Types are stamped below by including element.h (what lies in memory), real.h
+ * (what is computed with), cell.h (what a sweep moves and reduces) and index.h. The order of
+ * operations on one element is fixed by docs/arithmetic.md, so every instruction set gives the same
+ * bits.
  */
 #ifndef PGI_ISA
 #error "define PGI_ISA before including this"

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* Results that are larger than a core's cache, which strategies store past it: every instruction
+ * set against the reference, rows that are aligned and rows that are not. */
+#include "harness.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* About 2.2 million elements: above 4 MB also in the narrow types. */
+static const char *const problems[] = {
+    "avg2d:%s:nchw:1x32x256x272:k3:p1:alpha=0.5",   /* rows of whole vectors */
+    "avg2d:%s:nhwc:1x40x232x236:k3:p1:div=exclude", /* a remainder of eight elements */
+    "avg2d:%s:nchw:1x32x256x264:k2:s2",             /* phases that take turns */
+    "avg2d:%s:nchw:2x16x256x280:k3:s2:p1",          /* likewise, with a remainder */
+    "avg2d:%s:nchw:1x33x253x259:k5:s3",             /* nothing is aligned */
+    "avg2d:%s:nhwc:1x64x184x192:k2:s2",             /* groups of channels */
+    "avg2d:%s:nchw:1x2000x33x33:k33:alpha=-2",      /* one window per plane */
+    "avg2d:%s:nhwc:4x2048x16x17:k17:s17:p0,1x0",    /* likewise */
+    "max2d:%s:nchw:1x32x256x264:k2:s2:alpha=0.5",   /* a plane at a time */
+};
+
+static void compare(const char *text)
+{
+    const poolgrad_options reference = options_for("reference", 2);
+    poolgrad_options options = options_for(NULL, 2);
+    sup_memory expected, actual;
+    const char *cpu;
+    size_t c;
+    fixture f;
+
+    fixture_parse(&f, text, SUP_UNIFORM, 5);
+    expected = copy_of_result(&f);
+    run_into(&f, &reference, expected.first);
+    for (c = 0; (cpu = poolgrad_name(POOLGRAD_NAME_CPU, c)) != NULL; c++) {
+        actual = copy_of_result(&f);
+        options.cpu = cpu;
+        run_into(&f, &options, actual.first);
+        assert_same_result(&f, expected.first, actual.first, cpu);
+        sup_view_free(&actual);
+    }
+    sup_view_free(&expected);
+    fixture_free(&f);
+}
+
+static void results_past_the_caches(void **state)
+{
+    static const char *const types[] = {"f32", "f16", "bf16", "f64"};
+    const size_t used = scaled(100) < 100 ? 1 : 4; /* slow builds: one type */
+    char text[128];
+    size_t t, i;
+
+    (void)state;
+    for (t = 0; t < used; t++) {
+        for (i = 0; i < sizeof problems / sizeof problems[0]; i++) {
+            const char *rest = strstr(problems[i], "%s") + 2;
+
+            snprintf(text, sizeof text, "%.*s%s%s", (int)(rest - 2 - problems[i]), problems[i],
+                     types[t], rest);
+            compare(text);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(results_past_the_caches),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
