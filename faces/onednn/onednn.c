@@ -399,15 +399,14 @@ poolgrad_onednn_code poolgrad_onednn_avg_pool_backward(const poolgrad_tensor *di
     poolgrad_tensor input = {0, 0, NULL, NULL, NULL};
     int64_t sizes[DIMS];
     size_t padding = 0;
-    backward b;
     code c;
+    backward b = {.op = "AvgPoolBackward",
+                  .average = 1,
+                  .attributes = attributes,
+                  .diff_dst = diff_dst,
+                  .diff_src = diff_src};
 
     c = code_of(pgi_face_begin(&b.call, options, PGI_FACE_ONEDNN, error));
-    b.op = "AvgPoolBackward";
-    b.average = 1;
-    b.attributes = attributes;
-    b.diff_dst = diff_dst;
-    b.diff_src = diff_src;
     if (!c)
         c = check_tensor(&b, diff_dst, "diff_dst", 0, error);
     if (!c && src_shape)
@@ -439,15 +438,14 @@ poolgrad_onednn_code poolgrad_onednn_max_pool_backward(const poolgrad_tensor *sr
                                                        poolgrad_error *error)
 {
     size_t padding = 0;
-    backward b;
     code c;
+    backward b = {.op = "MaxPoolBackward",
+                  .average = 0,
+                  .attributes = attributes,
+                  .diff_dst = diff_dst,
+                  .diff_src = diff_src};
 
     c = code_of(pgi_face_begin(&b.call, options, PGI_FACE_ONEDNN, error));
-    b.op = "MaxPoolBackward";
-    b.average = 0;
-    b.attributes = attributes;
-    b.diff_dst = diff_dst;
-    b.diff_src = diff_src;
     if (!c)
         c = check_tensor(&b, src, "src", 0, error);
     if (!c)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of tensors: where they begin in memory, and storing one. */
+/* Rows of tensors: where they begin in memory, loading and storing one. */
 #ifndef PGI_PLAN_ROWS_H
 #define PGI_PLAN_ROWS_H
 

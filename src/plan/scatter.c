@@ -53,27 +53,37 @@ static int64_t place_in_tile(const pgi_scatter *scatter, const int64_t position[
     return place * unit->lanes + lane;
 }
 
+static int64_t windows_in_row(const pgi_scatter *scatter)
+{
+    return scatter->windows[2].end - scatter->windows[2].begin;
+}
+
+/* The dy of a row of windows, in reals. */
+static const char *load_terms(const pgi_scatter *scatter, int64_t d, int64_t h)
+{
+    char *terms = scatter->workspace + scatter->plan->room[ROOM_TERMS];
+
+    pgi_load_row(scatter->plan, scatter->dy, d, h, scatter->windows[2].begin,
+                 windows_in_row(scatter), scatter->unit.lanes, NULL, true, terms);
+    return terms;
+}
+
 /* Adds the dy of a row of windows where `places` says. */
 static void add_row(const pgi_scatter *scatter, int64_t d, int64_t h, const int64_t *places)
 {
     const poolgrad_plan *plan = scatter->plan;
-    const int64_t lanes = scatter->unit.lanes;
-    const int64_t windows = scatter->windows[2].end - scatter->windows[2].begin;
-    char *terms = scatter->workspace + plan->room[ROOM_TERMS];
 
-    pgi_load_row(plan, scatter->dy, d, h, scatter->windows[2].begin, windows, lanes, NULL, true,
-                 terms);
-    plan->kernels.scatter(scatter->workspace + plan->room[ROOM_SUMS], places, terms,
-                          windows * lanes);
+    plan->kernels.scatter(scatter->workspace + plan->room[ROOM_SUMS], places,
+                          load_terms(scatter, d, h), windows_in_row(scatter) * scatter->unit.lanes);
 }
 
 /* Winners found by the sweep. */
-static void take_row(void *context, int64_t d, int64_t h, const pgi_made *made)
+static void take_row(void *context, int64_t d, int64_t h, const pgi_target_row *made)
 {
     const pgi_scatter *scatter = context;
     const pgi_problem *problem = &scatter->plan->problem;
     const int64_t lanes = scatter->unit.lanes;
-    const int64_t windows = scatter->windows[2].end - scatter->windows[2].begin;
+    const int64_t windows = windows_in_row(scatter);
     int64_t *places = (int64_t *)(void *)(scatter->workspace + scatter->plan->room[ROOM_PLACES]);
     const int64_t *begin = scatter->unit.begin, *end = scatter->unit.end;
     const int64_t width = problem->axis[2].in, height = problem->axis[1].in;
@@ -185,62 +195,66 @@ static void enter_tile(pgi_scatter *scatter)
     }
 }
 
+/* Where the winners of a row of windows may lie; false if a window of the row leaves the tile, or
+ * covers nothing. */
+static bool cover_row(const pgi_scatter *scatter, int64_t d, int64_t h, pgi_cover *cover)
+{
+    const pgi_problem *problem = &scatter->plan->problem;
+    const pgi_indexing *indexing = &problem->indexing;
+    const pgi_range planes = covered(&problem->axis[0], d), rows = covered(&problem->axis[1], h);
+    const int64_t *begin = scatter->unit.begin, *end = scatter->unit.end;
+    const int64_t height = problem->axis[1].in, width = problem->axis[2].in;
+    const int64_t lanes = scatter->unit.lanes;
+    const int64_t batch = problem->target.offset[PGI_BATCH] + scatter->unit.batch;
+    const int64_t channel = problem->target.offset[PGI_CHANNEL] + scatter->unit.channel;
+
+    *cover = (pgi_cover){
+        .planes = planes.end - planes.begin,
+        .plane = height * width,
+        .rows = rows.end - rows.begin,
+        .row = width,
+        .begin = scatter->columns,
+        .end = scatter->columns + windows_in_row(scatter),
+        .column_step = lanes == 1,
+        .origin = batch * indexing->batch_step + channel * indexing->channel_step +
+                  (planes.begin * height + rows.begin) * width,
+        .origin_step = lanes == 1 ? 0 : indexing->channel_step,
+        .place = ((planes.begin - begin[0]) * (end[1] - begin[1]) + rows.begin - begin[1]) * width *
+                 lanes,
+        .place_step = lanes == 1 ? 0 : 1,
+        .place_unit = lanes,
+        .plane_gap = (height - (end[1] - begin[1])) * width,
+    };
+    return cover->planes > 0 && cover->rows > 0 && planes.begin >= begin[0] &&
+           planes.end <= end[0] && rows.begin >= begin[1] && rows.end <= end[1];
+}
+
 /* Adds a row of windows whose indices all lie where they should; false if one does not, or may mean
  * something else, and nothing has been added. */
 static bool add_quickly(const pgi_scatter *scatter, int64_t d, int64_t h)
 {
     const poolgrad_plan *plan = scatter->plan;
     const pgi_problem *problem = &plan->problem;
-    const pgi_indexing *indexing = &problem->indexing;
     const pgi_tensor *indices = &problem->indices;
-    const pgi_range planes = covered(&problem->axis[0], d), rows = covered(&problem->axis[1], h);
-    const int64_t lanes = scatter->unit.lanes;
-    const int64_t windows = scatter->windows[2].end - scatter->windows[2].begin;
-    const int64_t *begin = scatter->unit.begin, *end = scatter->unit.end, row_places = end[2];
-    const int64_t first = (planes.begin * problem->axis[1].in + rows.begin) * row_places;
-    const int64_t batch = problem->target.offset[PGI_BATCH] + scatter->unit.batch;
-    const int64_t channel = problem->target.offset[PGI_CHANNEL] + scatter->unit.channel;
+    const int64_t lanes = scatter->unit.lanes, windows = windows_in_row(scatter);
+    const int64_t step = indices->stride[PGI_SPATIAL + 2];
     int32_t *places = (int32_t *)(void *)(scatter->workspace + plan->room[ROOM_PLACES]);
-    char *terms = scatter->workspace + plan->room[ROOM_TERMS];
+    int32_t *scratch = places + windows * lanes;
     const char *row = scatter->indices + pgi_row_offset(indices, d, h, scatter->windows[2].begin) *
                                              (int64_t)problem->index_size;
-    pgi_locate_fn *locate = plan->kernels.locate[indexing->type - 1];
-    pgi_cover cover = {
-        .planes = planes.end - planes.begin,
-        .plane = problem->axis[1].in * problem->axis[2].in,
-        .rows = rows.end - rows.begin,
-        .row = row_places,
-        .begin = scatter->columns,
-        .end = scatter->columns + windows,
-        .origin = batch * indexing->batch_step + channel * indexing->channel_step + first,
-        .place = ((planes.begin - begin[0]) * (end[1] - begin[1]) + rows.begin - begin[1]) *
-                 row_places * lanes,
-        .place_unit = lanes,
-        .plane_gap = (problem->axis[1].in - (end[1] - begin[1])) * row_places};
+    pgi_locate_fn *locate = plan->kernels.locate[problem->indexing.type - 1];
+    pgi_cover cover;
     int64_t o;
 
-    /* not if a window of the row leaves the tile, or covers nothing */
-    if (cover.planes <= 0 || cover.rows <= 0 || planes.begin < begin[0] || planes.end > end[0] ||
-        rows.begin < begin[1] || rows.end > end[1])
+    if (!cover_row(scatter, d, h, &cover) ||
+        (lanes == 1 && !locate(places, scratch, row, step, &cover, windows)))
         return false;
-    if (lanes == 1) {
-        cover.column_step = 1;
-        if (!locate(places, places + windows, row, indices->stride[PGI_SPATIAL + 2], &cover,
-                    windows))
+    for (o = 0; lanes > 1 && o < windows; o++, cover.begin++, cover.end++)
+        if (!locate(places + o * lanes, scratch, row + o * step * (int64_t)problem->index_size,
+                    indices->stride[PGI_CHANNEL], &cover, lanes))
             return false;
-    } else {
-        cover.origin_step = indexing->channel_step;
-        cover.place_step = 1;
-        for (o = 0; o < windows; o++, cover.begin++, cover.end++)
-            if (!locate(places + o * lanes, places + windows * lanes,
-                        row + o * indices->stride[PGI_SPATIAL + 2] * (int64_t)problem->index_size,
-                        indices->stride[PGI_CHANNEL], &cover, lanes))
-                return false;
-    }
-    pgi_load_row(plan, scatter->dy, d, h, scatter->windows[2].begin, windows, lanes, NULL, true,
-                 terms);
-    plan->kernels.collect(scatter->workspace + plan->room[ROOM_SUMS], places, terms,
-                          windows * lanes);
+    plan->kernels.collect(scatter->workspace + plan->room[ROOM_SUMS], places,
+                          load_terms(scatter, d, h), windows * lanes);
     return true;
 }
 

@@ -143,7 +143,7 @@ static const char *divide_row(pgi_average *average, int64_t d, int64_t h, const 
     return quotients;
 }
 
-static void take_row(void *context, int64_t d, int64_t h, const pgi_made *made)
+static void take_row(void *context, int64_t d, int64_t h, const pgi_target_row *made)
 {
     pgi_average *average = context;
     const poolgrad_plan *plan = average->plan;

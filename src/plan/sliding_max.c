@@ -112,7 +112,7 @@ static void store_indices(const pgi_maximum *maximum, int64_t d, int64_t h, cons
     }
 }
 
-static void take_row(void *context, int64_t d, int64_t h, const pgi_made *made)
+static void take_row(void *context, int64_t d, int64_t h, const pgi_target_row *made)
 {
     const pgi_maximum *maximum = context;
     const poolgrad_plan *plan = maximum->plan;

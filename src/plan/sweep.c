@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * On axes 0 and 1 a place is a whole plane or row, and a run is reduced by combining rows. A
- * ladder holds pointers to the rows of every doubling level; a NULL pointer is a row that changes
- * nothing, and combining it is skipped (for sums this changes no bit because no sum is -0:
- * docs/arithmetic.md). On axis 2 a place is `lanes` neighbouring cells, and combining is shifted
- * within the row.
+ * On axes 0 and 1 a place is a whole plane or row, and a run is reduced by combining rows: short
+ * runs in one pass over their rows, long ones by the doublings of a ladder. A row that does not
+ * exist is replaced by one that changes nothing, or skipped (for sums this changes no bit because
+ * no sum is -0: docs/arithmetic.md). On axis 2 a place is `lanes` neighbouring cells, and rows are
+ * shifts of one row.
  */
 #include "plan/sweep.h"
 
@@ -128,13 +128,15 @@ void pgi_sweep_region(pgi_sweep *sweep, const int64_t begin[3], const int64_t en
         sweep->phases[i] = cut_phase(sweep, i);
 }
 
+static size_t column_bytes(const pgi_sweep *sweep)
+{
+    return (size_t)(sweep->layout->reach[2] * sweep->layout->lanes) * sweep->cells.size;
+}
+
 /* The i-th row for axis 2. */
 static char *padded_row(const pgi_sweep *sweep, int i)
 {
-    const size_t bytes =
-        (size_t)(sweep->layout->reach[2] * sweep->layout->lanes) * sweep->cells.size;
-
-    return sweep->workspace + sweep->layout->columns + (size_t)i * bytes;
+    return sweep->workspace + sweep->layout->columns + (size_t)i * column_bytes(sweep);
 }
 
 void pgi_sweep_lanes(pgi_sweep *sweep, int64_t lanes)
@@ -223,11 +225,6 @@ static void column_rows(const pgi_sweep *sweep, pgi_run run, pgi_rows *rows)
         rows->row[0] = sweep->workspace + sweep->layout->nothing;
         rows->count = 1;
     }
-}
-
-static size_t column_bytes(const pgi_sweep *sweep)
-{
-    return (size_t)(sweep->layout->reach[2] * sweep->layout->lanes) * sweep->cells.size;
 }
 
 /* Doubles the padded row, level by level. */
@@ -345,7 +342,7 @@ static const char *reduce_targets(const pgi_sweep *sweep)
 /* Whether the row can be left to whoever stores it: few phases, without ends. */
 static bool describe_phases(pgi_sweep *sweep, int i)
 {
-    pgi_made *made = &sweep->made[i];
+    pgi_target_row *made = &sweep->made[i];
     const pgi_gather *gather = &sweep->gather[2];
     const int64_t targets = sweep->end[2] - sweep->begin[2];
     int p;
@@ -380,7 +377,7 @@ static const char *reduce_last(const pgi_sweep *sweep)
     return sweep->gather[2].filled ? reduce_phases(sweep) : reduce_targets(sweep);
 }
 
-const char *pgi_sweep_cells(const pgi_sweep *sweep, const pgi_made *made)
+const char *pgi_sweep_cells(const pgi_sweep *sweep, const pgi_target_row *made)
 {
     return made->cells ? made->cells : reduce_last(sweep);
 }

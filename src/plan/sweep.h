@@ -23,16 +23,15 @@ typedef struct pgi_sweep_layout {
     int levels[3];      /* doublings, floor(log2(longest run)), of runs longer than PGI_RUN_ROWS */
 
     /* Offsets in bytes. */
-    size_t cells;  /* sources[0] planes of sources[1] rows of sources[2] * lanes cells */
-    size_t planes; /* doubled planes of axis 0: levels[0] * reach[0] */
-    size_t plane;  /* reduced over axis 0: a block of planes, or one if no runs overlap */
-    int64_t block; /* how many */
-    size_t rows;   /* doubled rows of axis 1: levels[1] * reach[1] */
-    size_t
-        columns; /* rows of reach[2] * lanes: PGI_BLOCK_ROWS of them, or a row and its doublings */
-    size_t nothing;  /* a row that changes nothing */
-    size_t phase;    /* one phase of a target row */
-    size_t result;   /* one target row */
+    size_t cells;   /* sources[0] planes of sources[1] rows of sources[2] * lanes cells */
+    size_t planes;  /* doubled planes of axis 0: levels[0] * reach[0] */
+    size_t plane;   /* reduced over axis 0: a block of planes, or one if no runs overlap */
+    int64_t block;  /* how many */
+    size_t rows;    /* doubled rows of axis 1: levels[1] * reach[1] */
+    size_t columns; /* rows of reach[2] * lanes: PGI_BLOCK_ROWS of them, or one and its doublings */
+    size_t nothing; /* a row that changes nothing */
+    size_t phase;   /* one phase of a target row */
+    size_t result;  /* one target row */
     size_t pointers; /* to the planes and rows above */
     size_t phases;   /* of the targets on the last axis */
     size_t runs;     /* of the targets on axis 1 */
@@ -52,17 +51,18 @@ typedef struct pgi_phase {
     int64_t before, inside, after;
 } pgi_phase;
 
+/* Most phases of a row that is left to whoever stores it. */
 enum {
     PGI_PHASES = 4
 };
 
 /* A target row. */
-typedef struct pgi_made {
+typedef struct pgi_target_row {
     const char *cells; /* NULL: not reduced yet; place i is then what run i % phases gives at place
                           i / phases */
     pgi_rows run[PGI_PHASES];
     int phases;
-} pgi_made;
+} pgi_target_row;
 
 /* A sweep at work. The first four are set by its user. */
 typedef struct pgi_sweep {
@@ -80,7 +80,7 @@ typedef struct pgi_sweep {
     const char *columns; /* the row that is reduced along the last axis, padded */
     /* Target rows at hand, one for every padded row, and the columns that their runs are of (NULL:
      * none yet). */
-    pgi_made made[PGI_BLOCK_ROWS];
+    pgi_target_row made[PGI_BLOCK_ROWS];
     const char *described[PGI_BLOCK_ROWS];
     pgi_phase *phases;
 } pgi_sweep;
@@ -93,11 +93,11 @@ void pgi_sweep_lanes(pgi_sweep *sweep, int64_t lanes);
 char *pgi_sweep_source_row(const pgi_sweep *sweep, int64_t d, int64_t h);
 
 /* Reduces the row if that has not been done yet. */
-const char *pgi_sweep_cells(const pgi_sweep *sweep, const pgi_made *made);
+const char *pgi_sweep_cells(const pgi_sweep *sweep, const pgi_target_row *made);
 
 /* Gives every target row (d, h) in ascending order to `take`; cells and runs stay valid during the
  * call. */
-typedef void pgi_take_fn(void *context, int64_t d, int64_t h, const pgi_made *made);
+typedef void pgi_take_fn(void *context, int64_t d, int64_t h, const pgi_target_row *made);
 void pgi_sweep_run(pgi_sweep *sweep, pgi_take_fn *take, void *context);
 
 #endif

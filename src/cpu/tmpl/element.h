@@ -8,18 +8,17 @@
  * Signatures and meaning: plan/backend.h.
  */
 
-/* One vector of terms. The +0 turns a term of -0 into +0. */
-PGI_ALWAYS_INLINE void PGI_NAME(term, ELEMENT)(REAL *to, const STORED *from,
-                                               PGI_VECTOR(REAL_NAME) divisor, bool multiply)
-{
-    const PGI_VECTOR(REAL_NAME) value = PGI_VEC(load, ELEMENT)(from);
+#define VECTOR                  PGI_VECTOR(REAL_NAME)
+#define LOAD_VECTOR(from)       PGI_VEC(load, ELEMENT)(from)
+#define STORE_VECTOR(to, v)     PGI_VEC(store, ELEMENT)(to, v)
+#define STREAM_VECTOR(to, v)    PGI_VEC(stream, ELEMENT)(to, v)
+#define SET(value)              PGI_VEC(set, REAL_NAME)(value)
+#define MUL(a, b)               PGI_VEC(mul, REAL_NAME)(a, b)
+#define RUN(rows, count, at)    PGI_NAME(run, REAL_NAME)(rows, count, at)
+#define RUN_AT(rows, count, at) PGI_NAME(run_at, REAL_NAME)(rows, count, at)
 
-    PGI_VEC(put, REAL_NAME)
-    (to, PGI_VEC(add, REAL_NAME)(multiply ? PGI_VEC(mul, REAL_NAME)(value, divisor)
-                                          : PGI_VEC(div, REAL_NAME)(value, divisor),
-                                 PGI_VEC(set, REAL_NAME)(0)));
-}
-
+/* Terms side by side, whose divisors are one or side by side, too; or with `multiply` their
+ * reciprocals. The +0 turns a term of -0 into +0. */
 PGI_ALWAYS_INLINE void PGI_NAME(terms_of, ELEMENT)(REAL *restrict to, const STORED *from,
                                                    const REAL *divisor, int divisor_step,
                                                    bool multiply, int64_t count)
@@ -27,17 +26,18 @@ PGI_ALWAYS_INLINE void PGI_NAME(terms_of, ELEMENT)(REAL *restrict to, const STOR
     enum {
         LANES = PGI_LANES(REAL_NAME)
     };
-    const PGI_VECTOR(REAL_NAME) uniform = PGI_VEC(set, REAL_NAME)(divisor[0]);
-    int64_t i;
+    const VECTOR uniform = SET(divisor[0]), zero = SET(0);
+    int64_t i = 0;
 
-    for (i = 0; i + LANES <= count; i += LANES)
-        PGI_NAME(term, ELEMENT)
-    (to + i, from + i, divisor_step ? PGI_VEC(get, REAL_NAME)(divisor + i) : uniform, multiply);
-    if (i < count && count >= LANES) {
-        i = count - LANES;
-        PGI_NAME(term, ELEMENT)
-        (to + i, from + i, divisor_step ? PGI_VEC(get, REAL_NAME)(divisor + i) : uniform, multiply);
-        return;
+    while (i < count && count >= LANES) {
+        const VECTOR value = LOAD_VECTOR(from + i);
+        const VECTOR by = divisor_step ? PGI_VEC(get, REAL_NAME)(divisor + i) : uniform;
+        const VECTOR term = multiply ? MUL(value, by) : PGI_VEC(div, REAL_NAME)(value, by);
+
+        PGI_VEC(put, REAL_NAME)(to + i, PGI_VEC(add, REAL_NAME)(term, zero));
+        i += LANES;
+        if (i < count && i > count - LANES)
+            i = count - LANES; /* the last vector where it still fits */
     }
     for (; i < count; i++)
         to[i] = (multiply ? LOAD(from[i]) * divisor[i * divisor_step]
@@ -114,7 +114,7 @@ PGI_ALWAYS_INLINE void PGI_NAME(finish_of, ELEMENT)(STORED *restrict to, const p
     enum {
         LANES = PGI_LANES(REAL_NAME)
     };
-    const PGI_VECTOR(REAL_NAME) scale = PGI_VEC(set, REAL_NAME)(alpha);
+    const VECTOR scale = SET(alpha);
     const void *rows[PGI_RUN_ROWS];
     const int64_t begin = at;
     const bool past = stream && PGI_NAME(may_stream, ELEMENT)(to + begin, end - begin);
@@ -124,25 +124,21 @@ PGI_ALWAYS_INLINE void PGI_NAME(finish_of, ELEMENT)(STORED *restrict to, const p
         rows[i] = run->row[i];
     if (past) {
         for (; at + LANES <= end; at += LANES)
-            PGI_VEC(stream, ELEMENT)
-        (to + at, PGI_VEC(mul, REAL_NAME)(PGI_NAME(run, REAL_NAME)(rows, count, at), scale));
+            STREAM_VECTOR(to + at, MUL(RUN(rows, count, at), scale));
     } else {
         for (; at + LANES <= end; at += LANES)
-            PGI_VEC(store, ELEMENT)
-        (to + at, PGI_VEC(mul, REAL_NAME)(PGI_NAME(run, REAL_NAME)(rows, count, at), scale));
+            STORE_VECTOR(to + at, MUL(RUN(rows, count, at), scale));
     }
     if (at < end && end - begin >= LANES) { /* the last vector again, where it still fits */
         STORED last[LANES < 8 ? 8 : LANES]; /* with less lanes there is no rest in a stream */
 
-        PGI_VEC(store, ELEMENT)
-        (past ? last : to + end - LANES,
-         PGI_VEC(mul, REAL_NAME)(PGI_NAME(run, REAL_NAME)(rows, count, end - LANES), scale));
+        STORE_VECTOR(past ? last : to + end - LANES, MUL(RUN(rows, count, end - LANES), scale));
         for (; past && at < end; at += 8)
             vec_stream_eight(to + at, last + (at - (end - LANES)), sizeof *to);
         return;
     }
     for (; at < end; at++)
-        to[at] = STORE(alpha * PGI_NAME(run_at, REAL_NAME)(rows, count, at));
+        to[at] = STORE(alpha * RUN_AT(rows, count, at));
 }
 
 static void PGI_NAME(finish_row, ELEMENT)(STORED *to, const pgi_rows *run, int64_t at, int64_t end,
@@ -160,17 +156,12 @@ static void PGI_NAME(finish_row, ELEMENT)(STORED *to, const pgi_rows *run, int64
 
 /* Two vectors of two runs that take turns, one lane, from place `at` of each on. */
 PGI_ALWAYS_INLINE void PGI_NAME(pair_at, ELEMENT)(const pgi_rows *run, int even, int odd,
-                                                  int64_t at, REAL alpha,
-                                                  PGI_VECTOR(REAL_NAME) * low,
-                                                  PGI_VECTOR(REAL_NAME) * high)
+                                                  int64_t at, REAL alpha, VECTOR *low, VECTOR *high)
 {
-    const PGI_VECTOR(REAL_NAME) scale = PGI_VEC(set, REAL_NAME)(alpha);
-    const PGI_VECTOR(REAL_NAME) a =
-        PGI_VEC(mul, REAL_NAME)(PGI_NAME(run, REAL_NAME)(run[0].row, even, at), scale);
-    const PGI_VECTOR(REAL_NAME) b =
-        PGI_VEC(mul, REAL_NAME)(PGI_NAME(run, REAL_NAME)(run[1].row, odd, at), scale);
+    const VECTOR scale = SET(alpha);
 
-    PGI_VEC(zip, REAL_NAME)(a, b, low, high);
+    PGI_VEC(zip, REAL_NAME)
+    (MUL(RUN(run[0].row, even, at), scale), MUL(RUN(run[1].row, odd, at), scale), low, high);
 }
 
 /* Two runs that take turns, one lane. */
@@ -186,32 +177,31 @@ PGI_ALWAYS_INLINE void PGI_NAME(finish_pair_of, ELEMENT)(STORED *restrict to, co
     int64_t at = 0;
 
     for (; 2 * (at + LANES) <= places; at += LANES) {
-        PGI_VECTOR(REAL_NAME) low, high;
+        VECTOR low, high;
 
         PGI_NAME(pair_at, ELEMENT)(run, even, odd, at, alpha, &low, &high);
         if (past) {
-            PGI_VEC(stream, ELEMENT)(to + 2 * at, low);
-            PGI_VEC(stream, ELEMENT)(to + 2 * at + LANES, high);
+            STREAM_VECTOR(to + 2 * at, low);
+            STREAM_VECTOR(to + 2 * at + LANES, high);
         } else {
-            PGI_VEC(store, ELEMENT)(to + 2 * at, low);
-            PGI_VEC(store, ELEMENT)(to + 2 * at + LANES, high);
+            STORE_VECTOR(to + 2 * at, low);
+            STORE_VECTOR(to + 2 * at + LANES, high);
         }
     }
     at *= 2;
     if (at < places && places >= 2 * LANES && places % 2 == 0) { /* the last vectors again */
         STORED *end = past ? last : to + places - 2 * LANES;
-        PGI_VECTOR(REAL_NAME) low, high;
+        VECTOR low, high;
 
         PGI_NAME(pair_at, ELEMENT)(run, even, odd, places / 2 - LANES, alpha, &low, &high);
-        PGI_VEC(store, ELEMENT)(end, low);
-        PGI_VEC(store, ELEMENT)(end + LANES, high);
+        STORE_VECTOR(end, low);
+        STORE_VECTOR(end + LANES, high);
         for (; past && at < places; at += 8)
             vec_stream_eight(to + at, last + (at - (places - 2 * LANES)), sizeof *to);
         return;
     }
     for (; at < places; at++)
-        to[at] =
-            STORE(alpha * PGI_NAME(run_at, REAL_NAME)(run[at % 2].row, run[at % 2].count, at / 2));
+        to[at] = STORE(alpha * RUN_AT(run[at % 2].row, run[at % 2].count, at / 2));
 }
 
 /* The runs of two phases differ by one in length at most. */
@@ -238,8 +228,7 @@ static void PGI_NAME(finish_pair, ELEMENT)(STORED *to, const pgi_rows *run, int6
 #undef PGI_PAIR
     default:
         for (i = 0; i < places; i++)
-            to[i] =
-                STORE(alpha * PGI_NAME(run_at, REAL_NAME)(run[i % 2].row, run[i % 2].count, i / 2));
+            to[i] = STORE(alpha * RUN_AT(run[i % 2].row, run[i % 2].count, i / 2));
     }
 }
 
@@ -255,10 +244,12 @@ static void PGI_NAME(finish, ELEMENT)(void *to, const pgi_rows *run, int phases,
     } else if (phases == 2 && lanes == 1) {
         PGI_NAME(finish_pair, ELEMENT)(stored, run, places, scale, stream);
     } else {
-        for (i = 0; i < places; i++)
+        for (i = 0; i < places; i++) {
+            const int64_t from = i / phases * lanes;
+
             PGI_NAME(finish_row, ELEMENT)
-        (stored + (i - i / phases) * lanes, &run[i % phases], i / phases * lanes,
-         (i / phases + 1) * lanes, scale, stream);
+            (stored + i * lanes - from, &run[i % phases], from, from + lanes, scale, stream);
+        }
     }
 }
 
@@ -274,13 +265,13 @@ static void PGI_NAME(repeat, ELEMENT)(void *to, const void *reals, int64_t times
 
     for (i = 0; i < count; i++, stored += times) {
         const REAL value = (REAL)alpha * real[i];
-        const PGI_VECTOR(REAL_NAME) all = PGI_VEC(set, REAL_NAME)(value);
+        const VECTOR all = SET(value);
         const STORED one = STORE(value);
 
         for (t = 0; t + LANES <= times; t += LANES)
-            PGI_VEC(store, ELEMENT)(stored + t, all);
+            STORE_VECTOR(stored + t, all);
         if (t < times && times >= LANES)
-            PGI_VEC(store, ELEMENT)(stored + times - LANES, all);
+            STORE_VECTOR(stored + times - LANES, all);
         for (; times < LANES && t < times; t++)
             stored[t] = one;
     }
@@ -336,6 +327,14 @@ static void PGI_NAME(pack, ELEMENT)(void *packed, const void *x, int64_t x_step,
 }
 #endif
 
+#undef VECTOR
+#undef LOAD_VECTOR
+#undef STORE_VECTOR
+#undef STREAM_VECTOR
+#undef SET
+#undef MUL
+#undef RUN
+#undef RUN_AT
 #undef ELEMENT
 #undef STORED
 #undef LOAD

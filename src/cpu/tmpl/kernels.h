@@ -123,18 +123,19 @@ static const pgi_pair PGI_NAME(no, pair) = {PGI_NO_KEY, PGI_NO_PLACE};
 #define NOTHING   PGI_NAME(no, pair)
 #include "cpu/tmpl/cell.h"
 
+static inline pgi_pair PGI_NAME(better, pair)(pgi_pair a, pgi_pair b)
+{
+    return b.key > a.key || (b.key == a.key && b.place < a.place) ? b : a;
+}
+
 static void PGI_NAME(combine, pair)(void *to, const void *a, const void *b, int64_t count)
 {
     pgi_pair *better = to;
     const pgi_pair *left = a, *right = b;
     int64_t i;
 
-    for (i = 0; i < count; i++) {
-        const bool take = right[i].key > left[i].key ||
-                          (right[i].key == left[i].key && right[i].place < left[i].place);
-
-        better[i] = take ? right[i] : left[i];
-    }
+    for (i = 0; i < count; i++)
+        better[i] = PGI_NAME(better, pair)(left[i], right[i]);
 }
 
 #define CELL      int64_t
@@ -192,14 +193,8 @@ static void PGI_NAME(reduce, pair)(void *to, const pgi_rows *run, int64_t count)
     for (i = 0; i < count; i++) {
         pgi_pair made = ((const pgi_pair *)run->row[0])[i];
 
-        for (r = 1; r < run->count; r++) {
-            const pgi_pair other = ((const pgi_pair *)run->row[r])[i];
-            const bool take =
-                other.key > made.key || (other.key == made.key && other.place < made.place);
-
-            made.key = take ? other.key : made.key;
-            made.place = take ? other.place : made.place;
-        }
+        for (r = 1; r < run->count; r++)
+            made = PGI_NAME(better, pair)(made, ((const pgi_pair *)run->row[r])[i]);
         best[i] = made;
     }
 }
