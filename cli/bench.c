@@ -10,7 +10,7 @@ static const char help[] =
     "Measures problems as multiples of the memory floor: (bytes read + bytes written) / B, "
     "indices\n"
     "and x included where they are read or written, with B the better of a plain and a streaming\n"
-    "copy with the same threads in the same run. Problem and copy are both timed cold, rotating "
+    "copy with the same threads, timed in turn with the problem. Both are timed cold, rotating "
     "over\n"
     "buffers that together exceed four times the last-level cache; 'hot' is the time on the same\n"
     "buffers again and again. Best of several.\n"
@@ -28,7 +28,7 @@ static int run(int argc, char **argv)
 {
     cli_compute compute = {0};
     int json = 0, quiet = 0, verify = 0, words;
-    double seconds = 1, rate;
+    double seconds = 1;
     const cli_option options[] = {
         CLI_OPTION_THREADS(compute),
         CLI_OPTION_CPU(compute),
@@ -59,9 +59,9 @@ static int run(int argc, char **argv)
         code = cli_resolve("bench", argv[i], &desc);
     }
     if (!code)
-        code = cli_measure("bench", cases, words, &compute, seconds, quiet, verify, &rate);
+        code = cli_measure("bench", cases, words, &compute, seconds, quiet, verify);
     if (!code)
-        (json ? cli_print_json : cli_print_table)(cases, words, rate);
+        (json ? cli_print_json : cli_print_table)(cases, words);
     cli_cases_free(cases, words);
     free(cases);
     return code;

@@ -110,12 +110,11 @@ static int show_speed(const cli_compute *compute, int quiet)
         {.problem = "avgpool2d:f32:nchw:4x16x192x192:k11"},
     };
     int count = sizeof cases / sizeof *cases;
-    double rate;
     printf("5. Time, in multiples of what it takes only to move the memory\n\n");
     fflush(stdout);
-    int code = cli_measure("demo", cases, count, compute, 0.5, quiet, 0, &rate);
+    int code = cli_measure("demo", cases, count, compute, 0.5, quiet, 0);
     if (!code)
-        cli_print_table(cases, count, rate);
+        cli_print_table(cases, count);
     cli_cases_free(cases, count);
     return code;
 }

@@ -10,14 +10,17 @@
 
 #include "sets.h"
 
-/* The best time of executions that rotate over `rotate` sets, for `seconds`, and at least five
- * executions; the first of all warms up threads and pages and does not count. */
+/* How often floor, cold and hot executions take turns: a machine whose speed changes while it is
+ * measured is in the same state for all three, now and then. */
+#define ROUNDS 4
+
+/* Lowers *best to the best time of executions that rotate over `rotate` sets, for `seconds`, and at
+ * least three executions; the first warms up threads and pages and does not count. */
 static int time_executions(const poolgrad_plan *plan, const cli_sets *sets, size_t rotate,
                            double seconds, double *best, poolgrad_error *error)
 {
     double end = sup_now() + seconds;
-    *best = 1e300;
-    for (size_t i = 0; i < 6 || sup_now() < end; i++) {
+    for (size_t i = 0; i < 4 || sup_now() < end; i++) {
         double begin = sup_now();
         if (cli_sets_execute(plan, sets, i % rotate, error) != POOLGRAD_OK)
             return -1;
@@ -26,6 +29,27 @@ static int time_executions(const poolgrad_plan *plan, const cli_sets *sets, size
             *best = taken;
     }
     return 0;
+}
+
+/* The times of a case and of the memory around it. */
+static int time_case(const char *verb, cli_case *one, const poolgrad_plan *plan,
+                     const cli_sets *sets, sup_floor *floor, double seconds)
+{
+    poolgrad_error error;
+    double part = seconds / ROUNDS;
+    one->seconds = one->hot_seconds = 1e300;
+    sup_floor_reset(floor);
+    for (int round = 0; round < ROUNDS; round++) {
+        one->rate = sup_floor_measure(floor, part * 0.2);
+        if (one->rate <= 0) {
+            cli_error(verb, "cannot start the threads that measure the memory floor; try fewer");
+            return CLI_DATA;
+        }
+        if (time_executions(plan, sets, sets->count, part * 0.6, &one->seconds, &error) ||
+            time_executions(plan, sets, 1, part * 0.2, &one->hot_seconds, &error))
+            return cli_library_error(verb, one->problem, &error);
+    }
+    return CLI_OK;
 }
 
 /* The plan in set 0 against strategy "reference" (with parity "parity") in set 1. beta makes the
@@ -53,8 +77,8 @@ static int verify_case(const char *verb, const char *problem, const poolgrad_pla
     return code;
 }
 
-static int measure_case(const char *verb, cli_case *one, const cli_compute *compute, double seconds,
-                        int verify)
+static int measure_case(const char *verb, cli_case *one, const cli_compute *compute,
+                        sup_floor *floor, double seconds, int verify)
 {
     poolgrad_desc desc;
     poolgrad_plan *plan;
@@ -72,10 +96,8 @@ static int measure_case(const char *verb, cli_case *one, const cli_compute *comp
     cli_sets sets;
     code = cli_sets_make(verb, one->problem, plan, &sets);
     if (!code) {
-        if (time_executions(plan, &sets, sets.count, seconds * 0.7, &one->seconds, &error) ||
-            time_executions(plan, &sets, 1, seconds * 0.3, &one->hot_seconds, &error))
-            code = cli_library_error(verb, one->problem, &error);
-        else if (verify)
+        code = time_case(verb, one, plan, &sets, floor, seconds);
+        if (!code && verify)
             code = verify_case(verb, one->problem, plan, &sets);
         cli_sets_free(&sets);
     }
@@ -97,33 +119,20 @@ static void progress(int quiet, int done, int count, const char *problem)
 }
 
 int cli_measure(const char *verb, cli_case *cases, int count, const cli_compute *compute,
-                double seconds, int quiet, int verify, double *rate)
+                double seconds, int quiet, int verify)
 {
     int threads = compute->threads ? (int)compute->threads : poolgrad_default_threads();
+    sup_floor *floor = sup_floor_create(threads);
+    if (!floor) {
+        cli_error(verb, "no memory to measure the floor with");
+        return CLI_DATA;
+    }
     int code = CLI_OK;
-    *rate = 0;
     for (int i = 0; i < count && !code; i++) {
         progress(quiet, i, count, cases[i].problem);
-        /* The floor's buffers do not live beside a case's: both may be large. */
-        sup_floor *floor = sup_floor_create(threads);
-        double now = floor ? sup_floor_measure(floor, 0.2) : 0;
-        sup_floor_destroy(floor);
-        if (now <= 0) {
-            cli_error(verb, "cannot measure the memory floor with %d threads; try fewer", threads);
-            code = CLI_DATA;
-            break;
-        }
-        if (now > *rate)
-            *rate = now;
-        code = measure_case(verb, &cases[i], compute, seconds, verify);
+        code = measure_case(verb, &cases[i], compute, floor, seconds, verify);
     }
-    if (!code) {
-        sup_floor *floor = sup_floor_create(threads);
-        double now = floor ? sup_floor_measure(floor, 0.2) : 0;
-        sup_floor_destroy(floor);
-        if (now > *rate)
-            *rate = now;
-    }
+    sup_floor_destroy(floor);
     progress(quiet, count, count, "");
     return code;
 }
@@ -136,10 +145,13 @@ void cli_cases_free(cli_case *cases, int count)
     }
 }
 
-void cli_print_table(const cli_case *cases, int count, double rate)
+void cli_print_table(const cli_case *cases, int count)
 {
-    int width = 7, strategy = 8, cpu = 3;
+    int width = 7, strategy = 8, cpu = 3, threads = cases[0].info.threads;
+    double slowest = cases[0].rate, fastest = cases[0].rate;
     for (int i = 0; i < count; i++) {
+        slowest = cases[i].rate < slowest ? cases[i].rate : slowest;
+        fastest = cases[i].rate > fastest ? cases[i].rate : fastest;
         if ((int)strlen(cases[i].problem) > width)
             width = (int)strlen(cases[i].problem);
         if ((int)strlen(cases[i].info.strategy) > strategy)
@@ -151,7 +163,7 @@ void cli_print_table(const cli_case *cases, int count, double rate)
            "x floor", "hot ms", strategy, "strategy", cpu, "cpu");
     for (int i = 0; i < count; i++) {
         const cli_case *one = &cases[i];
-        double floor = one->bytes / rate;
+        double floor = one->bytes / one->rate;
         printf("%-*s %10.4f %10.4f ", width, one->problem, one->seconds * 1e3, floor * 1e3);
         if (floor > 0)
             printf("%8.2f", one->seconds / floor);
@@ -160,8 +172,10 @@ void cli_print_table(const cli_case *cases, int count, double rate)
         printf(" %10.4f  %-*s %-*s\n", one->hot_seconds * 1e3, strategy, one->info.strategy, cpu,
                one->info.cpu);
     }
-    printf("floor: bytes read and written / %.1f GB/s, the better copy with %d thread%s\n",
-           rate * 1e-9, cases[0].info.threads, cases[0].info.threads == 1 ? "" : "s");
+    printf(
+        "floor: bytes read and written / the better copy with %d thread%s in turn with the case, "
+        "%.1f to %.1f GB/s\n",
+        threads, threads == 1 ? "" : "s", slowest * 1e-9, fastest * 1e-9);
 }
 
 /* Item `index` of a problem string, as a JSON string. */
@@ -172,12 +186,12 @@ static void json_item(const char *text, int index)
     printf("\"%.*s\"", (int)strcspn(text, ":"), text);
 }
 
-void cli_print_json(const cli_case *cases, int count, double rate)
+void cli_print_json(const cli_case *cases, int count)
 {
     printf("[");
     for (int i = 0; i < count; i++) {
         const cli_case *one = &cases[i];
-        double floor = one->bytes / rate;
+        double floor = one->bytes / one->rate;
         printf("%s\n  {\"problem\": ", i ? "," : "");
         cli_json_text(one->text);
         printf(", \"type\": ");

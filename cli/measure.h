@@ -15,21 +15,22 @@ typedef struct cli_case {
     double seconds;     /* cold */
     double hot_seconds; /* the same buffers again and again */
     double bytes;       /* read and written */
+    double rate;        /* of memory, in bytes per second, measured in turn with the times */
 } cli_case;
 
 /*
- * Measures cases[count] with one number of threads, about `seconds` of timing for each, and the
- * memory floor around them; *rate receives it in bytes per second. Cold executions rotate over sets
- * of buffers that together exceed four times the last-level cache; every time is the best of
- * several. Progress goes to stderr unless `quiet`. With `verify` the result is also compared with
- * strategy "reference", bit for bit. Returns 0, or an exit code after a message.
+ * Measures cases[count] with one number of threads, about `seconds` of timing for each: the memory
+ * floor, cold and hot executions, in turn. Cold executions rotate over sets of buffers that
+ * together exceed four times the last-level cache; every time is the best of several. Progress goes
+ * to stderr unless `quiet`. With `verify` the result is also compared with strategy "reference",
+ * bit for bit. Returns 0, or an exit code after a message.
  */
 int cli_measure(const char *verb, cli_case *cases, int count, const cli_compute *compute,
-                double seconds, int quiet, int verify, double *rate);
+                double seconds, int quiet, int verify);
 void cli_cases_free(cli_case *cases, int count);
 
 /* The measured cases as an aligned table, and as a JSON array. */
-void cli_print_table(const cli_case *cases, int count, double rate);
-void cli_print_json(const cli_case *cases, int count, double rate);
+void cli_print_table(const cli_case *cases, int count);
+void cli_print_json(const cli_case *cases, int count);
 
 #endif

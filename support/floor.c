@@ -238,6 +238,11 @@ double sup_floor_measure(sup_floor *floor, double seconds)
                                                        : floor->best[STREAMING];
 }
 
+void sup_floor_reset(sup_floor *floor)
+{
+    floor->best[PLAIN] = floor->best[STREAMING] = 0;
+}
+
 double sup_floor_plain(const sup_floor *floor)
 {
     return floor->best[PLAIN];

@@ -29,10 +29,12 @@ sup_floor *sup_floor_create(int threads);
 void sup_floor_destroy(sup_floor *floor);
 
 /* Copies for about `seconds`, at least one pass over all buffers of either kind, and returns the
- * best rate so far, over all calls, in bytes per second; 0 if the threads could not be started. */
+ * best rate since the last reset in bytes per second; 0 if the threads could not be started. */
 double sup_floor_measure(sup_floor *floor, double seconds);
 
-/* The best of either kind so far; streaming is 0 where there is none. */
+void sup_floor_reset(sup_floor *floor);
+
+/* The best of either kind since then; streaming is 0 where there is none. */
 double sup_floor_plain(const sup_floor *floor);
 double sup_floor_streaming(const sup_floor *floor);
 

@@ -3,7 +3,7 @@
 . "$CASES/helpers.sh"
 mask() {
     sed -e 's/  *[0-9][0-9.]*  *[0-9][0-9.]*  *[0-9][0-9.]*  *[0-9][0-9.]*  .*/ NUMBERS/' \
-        -e 's/ *$//' -e 's/  */ /g' -e 's/[0-9.]* GB/N GB/' \
+        -e 's/ *$//' -e 's/  */ /g' -e 's/[0-9.]* to [0-9.]* GB/N to N GB/' \
         -e 's/"\(seconds\|floor_seconds\|x_floor\|hot_seconds\)": [0-9][-+0-9.e]*/"\1": N/g' \
         -e 's/"strategy": "[a-z0-9_]*", "isa": "[a-z0-9_]*"/"strategy": S, "isa": I/'
 }
