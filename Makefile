@@ -3,8 +3,9 @@
 
 TEST_PRESETS = release clang asan tsan msan aarch64
 prefix ?= /usr/local
+seconds ?= 0.5
 
-.PHONY: all demo test test-big test-peers coverage install format clean help
+.PHONY: all demo test test-big test-peers bench bench-peers bench-growth coverage install format clean help
 .NOTPARALLEL:
 
 all: ## build library and program (build/release)
@@ -27,6 +28,18 @@ test-peers: ## the faces against the real systems; downloads several gigabytes, 
 	@scripts/build.sh release
 	@tests/peers/run.py --count 10000 --markdown build/peers.md
 
+bench: all ## measure all of bench/cases.txt, some minutes; seconds=2 measures longer
+	@build/release/cli/poolgrad bench --cases bench/cases.txt --seconds $(seconds) --json >build/bench.json
+	@bench/table.py build/bench.json --full
+
+bench-peers: ## the same beside the real systems, a quarter of an hour; downloads as test-peers does
+	@scripts/setup.sh peers
+	@scripts/build.sh release
+	@bench/peers.py --seconds $(seconds) --json build/bench-peers.json $(options)
+
+bench-growth: all ## how the time grows with the window; a picture in build/growth.svg
+	@bench/growth.py --seconds $(seconds) --json build/growth.json -o build/growth.svg $(options)
+
 coverage: ## line coverage of src/ by the quick tests
 	@scripts/setup.sh coverage
 	@scripts/coverage.sh
@@ -43,4 +56,4 @@ clean: ## remove what was built (downloads in build/deps stay)
 	@rm -rf demo-out
 
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | expand -t 14

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
+#include "cases.h"
 #include "cli.h"
 #include "measure.h"
+#include "random_problem.h"
 
 static const char help[] =
-    "usage: poolgrad bench PROBLEM... [OPTION...]\n"
+    "usage: poolgrad bench PROBLEM... [--cases FILE] [--random N] [--worst N] [OPTION...]\n"
     "\n"
     "Measures problems as multiples of the memory floor: (bytes read + bytes written) / B, "
     "indices\n"
@@ -13,10 +15,20 @@ static const char help[] =
     "copy with the same threads, timed in turn with the problem. Both are timed cold, rotating "
     "over\n"
     "buffers that together exceed four times the last-level cache; 'hot' is the time on the same\n"
-    "buffers again and again. Best of several.\n"
+    "buffers again and again. 'least' is the multiple below which this memory cannot get, because\n"
+    "reading or writing alone is slower than copying. Best of several. A '?' marks what other\n"
+    "programs disturbed.\n"
     "\n"
+    "    --cases FILE      also the problems in FILE, one in a line; '#' begins a comment, - is\n"
+    "                      standard input\n"
+    "    --random N        also N random problems: every operator, type, layout, slices and\n"
+    "                      broadcasts, dilation, adaptive windows, ... of 4 to 30 MB\n"
+    "    --ops LIST        of these operators only, with commas: avg, max, avgpool, maxpool\n"
+    "    --seed S          other random problems (default 1)\n"
+    "    --worst N         a brief look at each of these problems (without any, at 300 random\n"
+    "                      ones), then the N with the largest multiples, measured properly\n"
     "    --json            an array of {problem, type, layout, threads, seconds, floor_seconds,\n"
-    "                      x_floor, hot_seconds, strategy, isa}\n"
+    "                      x_floor, least_x_floor, hot_seconds, waiting, strategy, isa}\n"
     "    --seconds S       timing for each problem (default 1)\n"
     "    --verify          also compare the result with strategy reference, bit for bit\n"
     "    --quiet           no progress on stderr\n"
@@ -24,46 +36,94 @@ static const char help[] =
     "    --cpu NAME        instruction set (default: POOLGRAD_CPU, or the best there is)\n"
     "    --strategy NAME   strategy (default: the planner's choice)\n";
 
-static int run(int argc, char **argv)
+typedef struct bench_options {
+    cli_compute compute;
+    cli_timing timing;
+    const char *file, *ops;
+    int64_t random, seed, worst;
+    int json;
+} bench_options;
+
+/* The problems that the command line speaks of. */
+static int collect(const bench_options *options, int words, char **argv, cli_list *list)
 {
-    cli_compute compute = {0};
-    int json = 0, quiet = 0, verify = 0, words;
-    double seconds = 1;
-    const cli_option options[] = {
-        CLI_OPTION_THREADS(compute),
-        CLI_OPTION_CPU(compute),
-        CLI_OPTION_STRATEGY(compute),
-        {"json", 0, CLI_FLAG, &json, 0, 0},
-        {"quiet", 'q', CLI_FLAG, &quiet, 0, 0},
-        {"verify", 0, CLI_FLAG, &verify, 0, 0},
-        {"seconds", 0, CLI_REAL, &seconds, 0, 3600},
-        {0},
-    };
-    if (cli_parse("bench", options, argc, argv, &words))
-        return CLI_USAGE;
-    if (words == 0) {
-        cli_error("bench", "nothing to measure; give a PROBLEM, such as "
-                           "avg2d:f32:nchw:8x64x112x112:k3:s2:p1");
+    unsigned ops = SUP_ALL_OPS;
+    int64_t random = options->random;
+    if (words == 0 && !options->file && random == 0) {
+        if (options->worst == 0) {
+            cli_error("bench", "nothing to measure; give a PROBLEM, such as "
+                               "avg2d:f32:nchw:8x64x112x112:k3:s2:p1, or --cases FILE");
+            return CLI_USAGE;
+        }
+        random = 300;
+    }
+    if (options->ops && random == 0) {
+        cli_error("bench", "--ops chooses among random problems; add --random N");
         return CLI_USAGE;
     }
-    cli_case *cases = calloc((size_t)words, sizeof *cases);
+    if (options->ops && !(ops = cli_read_ops("bench", options->ops)))
+        return CLI_USAGE;
+    int code = CLI_OK;
+    for (int i = 0; i < words && !code; i++)
+        code = cli_list_add("bench", list, argv[i]);
+    if (!code && options->file)
+        code = cli_list_read("bench", list, options->file);
+    if (!code)
+        code = cli_list_random("bench", list, random, ops, (uint64_t)options->seed);
+    return code;
+}
+
+static int measure(const bench_options *options, const cli_list *list)
+{
+    int count = list->count;
+    cli_case *cases = count > 0 ? calloc((size_t)count, sizeof *cases) : NULL;
     if (!cases) {
         cli_error("bench", "out of memory");
         return CLI_DATA;
     }
-    int code = CLI_OK;
-    /* A mistake in the last problem is told before minutes go into the first. */
-    for (int i = 0; i < words && !code; i++) {
-        poolgrad_desc desc;
-        cases[i].problem = argv[i];
-        code = cli_resolve("bench", argv[i], &desc);
+    for (int i = 0; i < count; i++)
+        cases[i].problem = list->problems[i];
+    int code, shown = count;
+    if (options->worst > 0) {
+        shown = options->worst < count ? (int)options->worst : count;
+        code = cli_measure_worst("bench", cases, count, shown, &options->compute, &options->timing);
+    } else {
+        code = cli_measure("bench", cases, count, &options->compute, &options->timing);
     }
     if (!code)
-        code = cli_measure("bench", cases, words, &compute, seconds, quiet, verify);
-    if (!code)
-        (json ? cli_print_json : cli_print_table)(cases, words);
-    cli_cases_free(cases, words);
+        (options->json ? cli_print_json : cli_print_table)(cases, shown);
+    cli_cases_free(cases, count);
     free(cases);
+    return code;
+}
+
+static int run(int argc, char **argv)
+{
+    bench_options chosen = {.timing.seconds = 1, .seed = 1};
+    int words;
+    const cli_option options[] = {
+        CLI_OPTION_THREADS(chosen.compute),
+        CLI_OPTION_CPU(chosen.compute),
+        CLI_OPTION_STRATEGY(chosen.compute),
+        {"cases", 0, CLI_TEXT, &chosen.file, 0, 0},
+        {"random", 0, CLI_NUMBER, &chosen.random, 1, 1e6},
+        {"ops", 0, CLI_TEXT, &chosen.ops, 0, 0},
+        {"seed", 0, CLI_NUMBER, &chosen.seed, 0, 1e18},
+        {"worst", 0, CLI_NUMBER, &chosen.worst, 1, 1e6},
+        {"json", 0, CLI_FLAG, &chosen.json, 0, 0},
+        {"quiet", 'q', CLI_FLAG, &chosen.timing.quiet, 0, 0},
+        {"verify", 0, CLI_FLAG, &chosen.timing.verify, 0, 0},
+        {"seconds", 0, CLI_REAL, &chosen.timing.seconds, 0, 3600},
+        {0},
+    };
+    if (cli_parse("bench", options, argc, argv, &words))
+        return CLI_USAGE;
+    /* A mistake in the last problem is told before minutes go into the first. */
+    cli_list list = {0};
+    int code = collect(&chosen, words, argv, &list);
+    if (!code)
+        code = measure(&chosen, &list);
+    cli_list_free(&list);
     return code;
 }
 

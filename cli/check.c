@@ -60,30 +60,6 @@ static int check_one(const char *problem, const poolgrad_desc *resolved, const c
     return CLI_OK;
 }
 
-/* "avg,maxpool" as a set for random problems; 0 after a message. */
-static unsigned read_ops(const char *list)
-{
-    unsigned ops = 0;
-    for (;;) {
-        size_t length = strcspn(list, ",");
-        unsigned found = 0;
-        for (int op = POOLGRAD_AVG_GRAD; op <= POOLGRAD_MAX; op++) {
-            const char *name = cli_op_name((poolgrad_op)op);
-            if (strlen(name) == length && memcmp(name, list, length) == 0)
-                found = SUP_OP(op);
-        }
-        if (!found) {
-            cli_error("check", "--ops: '%.*s' is no operator; there are avg, max, avgpool, maxpool",
-                      (int)length, list);
-            return 0;
-        }
-        ops |= found;
-        if (!list[length])
-            return ops;
-        list += length + 1;
-    }
-}
-
 static int check_random(int64_t count, unsigned ops, uint64_t seed, const char *cpu, int quiet,
                         check_totals *totals)
 {
@@ -131,7 +107,7 @@ static int run(int argc, char **argv)
         cli_error("check", "--ops chooses among random problems; add --random N");
         return CLI_USAGE;
     }
-    if (list && !(ops = read_ops(list)))
+    if (list && !(ops = cli_read_ops("check", list)))
         return CLI_USAGE;
     check_totals totals = {0, 0};
     int code = CLI_OK;

@@ -108,6 +108,9 @@ int cli_problem_states(const char *problem, const char *word);
 /* The strategy that others are compared with: the definition, or with parity the only one. */
 const char *cli_base_strategy(const poolgrad_desc *desc);
 
+/* "avg,maxpool" as a set of operators, 1 << op each; 0 after a message. */
+unsigned cli_read_ops(const char *verb, const char *list);
+
 /* Names as problem strings spell them. */
 const char *cli_dtype_name(poolgrad_dtype dtype);
 const char *cli_divisor_name(poolgrad_divisor divisor);

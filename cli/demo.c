@@ -112,7 +112,8 @@ static int show_speed(const cli_compute *compute, int quiet)
     int count = sizeof cases / sizeof *cases;
     printf("5. Time, in multiples of what it takes only to move the memory\n\n");
     fflush(stdout);
-    int code = cli_measure("demo", cases, count, compute, 0.5, quiet, 0);
+    const cli_timing timing = {.seconds = 0.5, .quiet = quiet};
+    int code = cli_measure("demo", cases, count, compute, &timing);
     if (!code)
         cli_print_table(cases, count);
     cli_cases_free(cases, count);

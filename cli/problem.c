@@ -113,3 +113,26 @@ const char *cli_index_type_name(poolgrad_index_type type)
     static const char *const names[] = {"?", "i64", "i32", "u32"};
     return names[type];
 }
+
+unsigned cli_read_ops(const char *verb, const char *list)
+{
+    unsigned ops = 0;
+    for (;;) {
+        size_t length = strcspn(list, ",");
+        unsigned found = 0;
+        for (int op = POOLGRAD_AVG_GRAD; op <= POOLGRAD_MAX; op++) {
+            const char *name = cli_op_name((poolgrad_op)op);
+            if (strlen(name) == length && memcmp(name, list, length) == 0)
+                found = 1u << (unsigned)op;
+        }
+        if (!found) {
+            cli_error(verb, "--ops: '%.*s' is no operator; there are avg, max, avgpool, maxpool",
+                      (int)length, list);
+            return 0;
+        }
+        ops |= found;
+        if (!list[length])
+            return ops;
+        list += length + 1;
+    }
+}

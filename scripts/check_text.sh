@@ -15,10 +15,10 @@ complain()
 
 # Golden results and other data are not ours to reformat; prose has no licence line.
 mapfile -t code < <(find .ci CMakeLists.txt Makefile cmake include src faces support cli tests examples \
-    scripts \( -name '*.[ch]' -o -name '*.sh' -o -name '*.py' -o -name '*.cmake' \
+    bench scripts \( -name '*.[ch]' -o -name '*.sh' -o -name '*.py' -o -name '*.cmake' \
     -o -name CMakeLists.txt -o -name Makefile -o -name '*.map' -o -name '*.def' \
     -o -path .ci/run \) -type f | LC_ALL=C sort)
-mapfile -t prose < <(find . -maxdepth 1 -name '*.md'; find docs cli tests examples support src \
+mapfile -t prose < <(find . -maxdepth 1 -name '*.md'; find docs cli tests examples support src bench \
     -name '*.md')
 
 for file in "${code[@]}"; do

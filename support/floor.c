@@ -3,6 +3,7 @@
 
 #include "floor.h"
 
+#include <dirent.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -27,6 +28,8 @@
 enum {
     PLAIN,
     STREAMING,
+    READING,
+    WRITING,
     KINDS
 };
 
@@ -139,6 +142,27 @@ size_t sup_memory_bytes(void)
     return bytes;
 }
 
+double sup_cpu_wait(void)
+{
+    double waited = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    if (!tasks)
+        return 0;
+    for (struct dirent *task; (task = readdir(tasks)) != NULL;) {
+        char path[sizeof task->d_name + 32];
+        unsigned long long ran, delayed; /* nanoseconds */
+        snprintf(path, sizeof path, "/proc/self/task/%s/schedstat", task->d_name);
+        FILE *file = task->d_name[0] != '.' ? fopen(path, "re") : NULL;
+        if (!file)
+            continue;
+        if (fscanf(file, "%llu %llu", &ran, &delayed) == 2)
+            waited += (double)delayed * 1e-9;
+        fclose(file);
+    }
+    closedir(tasks);
+    return waited;
+}
+
 /* ------------------------------------------------------------------ copying */
 
 static void copy_streaming(unsigned char *to, const unsigned char *from, size_t bytes)
@@ -160,16 +184,54 @@ static void copy_streaming(unsigned char *to, const unsigned char *from, size_t 
 #endif
 }
 
-/* One thread's part of the copy under way, in whole cache lines. */
+/* Reads, and remembers just enough that the compiler must. */
+static void only_read(const unsigned char *from, size_t bytes)
+{
+    static _Atomic uint64_t seen;
+    uint64_t sums[8] = {0};
+    for (size_t i = 0; i < bytes; i += sizeof sums) {
+        uint64_t words[8];
+        memcpy(words, from + i, sizeof words);
+        for (int k = 0; k < 8; k++)
+            sums[k] += words[k];
+    }
+    atomic_store_explicit(
+        &seen, sums[0] ^ sums[1] ^ sums[2] ^ sums[3] ^ sums[4] ^ sums[5] ^ sums[6] ^ sums[7],
+        memory_order_relaxed);
+}
+
+/* Streams what is not zero: some memories treat zeros better. */
+static void only_write(unsigned char *to, size_t bytes)
+{
+#if HAVE_STREAMING
+    const __m128i ones = _mm_set1_epi8(1);
+    for (size_t i = 0; i < bytes; i += 16)
+        _mm_stream_si128((__m128i *)(void *)(to + i), ones);
+    _mm_sfence();
+#else
+    memset(to, 1, bytes);
+#endif
+}
+
+/* One thread's part of the pass under way, in whole cache lines. */
 static void copy_part(const sup_floor *floor, int index)
 {
     size_t lines = PASS_BYTES / 2 / 64, threads = (size_t)floor->threads;
     size_t begin = lines * (size_t)index / threads * 64;
-    size_t end = lines * ((size_t)index + 1) / threads * 64;
-    if (floor->kind == STREAMING)
-        copy_streaming(floor->target + begin, floor->source + begin, end - begin);
-    else
-        memcpy(floor->target + begin, floor->source + begin, end - begin);
+    size_t bytes = lines * ((size_t)index + 1) / threads * 64 - begin;
+    switch (floor->kind) {
+    case STREAMING:
+        copy_streaming(floor->target + begin, floor->source + begin, bytes);
+        break;
+    case READING: /* twice as much, so that a pass is as many bytes as a copy's */
+        only_read(floor->source + 2 * begin, 2 * bytes);
+        break;
+    case WRITING:
+        only_write(floor->source + 2 * begin, 2 * bytes);
+        break;
+    default:
+        memcpy(floor->target + begin, floor->source + begin, bytes);
+    }
 }
 
 /* Called in a loop that waits; lets others run when the wait is long. */
@@ -210,7 +272,9 @@ static void copy_once(sup_floor *floor, int kind)
         floor->best[kind] = rate;
 }
 
-double sup_floor_measure(sup_floor *floor, double seconds)
+/* Passes of some kinds over all buffers, at least one each, for about `seconds`; 0 if the threads
+ * could not be started. */
+static int run_passes(sup_floor *floor, int first, int last, double seconds)
 {
     int started = 0;
     floor->stop = 0;
@@ -222,10 +286,11 @@ double sup_floor_measure(sup_floor *floor, double seconds)
         if (pthread_create(&next->thread, NULL, helper_main, next) != 0)
             break;
     }
-    if (started == floor->threads - 1) {
+    int all = started == floor->threads - 1;
+    if (all) {
         double end = sup_now() + seconds;
         do {
-            for (int kind = PLAIN; kind <= (HAVE_STREAMING ? STREAMING : PLAIN); kind++)
+            for (int kind = first; kind <= last; kind++)
                 for (size_t pass = 0; pass < floor->pairs; pass++)
                     copy_once(floor, kind);
         } while (sup_now() < end);
@@ -234,13 +299,26 @@ double sup_floor_measure(sup_floor *floor, double seconds)
     atomic_fetch_add(&floor->round, 1);
     for (int i = 0; i < started; i++)
         pthread_join(floor->helpers[i].thread, NULL);
+    return all;
+}
+
+double sup_floor_measure(sup_floor *floor, double seconds)
+{
+    run_passes(floor, PLAIN, HAVE_STREAMING ? STREAMING : PLAIN, seconds);
     return floor->best[PLAIN] > floor->best[STREAMING] ? floor->best[PLAIN]
                                                        : floor->best[STREAMING];
 }
 
+void sup_floor_halves(sup_floor *floor, double seconds, double *reading, double *writing)
+{
+    run_passes(floor, READING, WRITING, seconds);
+    *reading = floor->best[READING];
+    *writing = floor->best[WRITING];
+}
+
 void sup_floor_reset(sup_floor *floor)
 {
-    floor->best[PLAIN] = floor->best[STREAMING] = 0;
+    memset(floor->best, 0, sizeof floor->best);
 }
 
 double sup_floor_plain(const sup_floor *floor)

@@ -22,6 +22,10 @@ size_t sup_cache_bytes(void);
 /* Bytes of memory this machine has, or the container that the process runs in; 0 if unknown. */
 size_t sup_memory_bytes(void);
 
+/* Seconds that the threads of this process, those that are there now, could have run but had no
+ * CPU, because others had them; 0 where the system does not tell. */
+double sup_cpu_wait(void);
+
 typedef struct sup_floor sup_floor;
 
 /* Allocates the buffers. NULL when memory is short or threads < 1. */
@@ -33,6 +37,10 @@ void sup_floor_destroy(sup_floor *floor);
 double sup_floor_measure(sup_floor *floor, double seconds);
 
 void sup_floor_reset(sup_floor *floor);
+
+/* The best rates of reading alone and of writing alone, likewise; 0 if they could not be measured.
+ * They bound what mostly reads or mostly writes, where a copy's rate does not. */
+void sup_floor_halves(sup_floor *floor, double seconds, double *reading, double *writing);
 
 /* The best of either kind since then; streaming is 0 where there is none. */
 double sup_floor_plain(const sup_floor *floor);

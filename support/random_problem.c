@@ -1,13 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 #include "random_problem.h"
 
+#include <math.h>
+
 enum {
-    MOST_READ = 3 /* views of numbers that a problem reads */
+    MOST_READ = 3, /* views of numbers that a problem reads */
+    MOST_AXES = 5
 };
 
 sup_limits sup_limits_default(void)
 {
     sup_limits limits = {.elements = 20000, .work = 400000, .ops = SUP_OP(POOLGRAD_AVG_GRAD)};
+    return limits;
+}
+
+sup_limits sup_limits_large(void)
+{
+    sup_limits limits = {.elements = INT64_MAX,
+                         .work = 2000000000,
+                         .ops = SUP_ALL_OPS,
+                         .only_nonempty = 1,
+                         .least_bytes = 4000000,
+                         .most_bytes = 30000000};
     return limits;
 }
 
@@ -95,6 +109,53 @@ static void draw_parity(sup_rng *rng, poolgrad_desc *desc)
         desc->winner = POOLGRAD_NEAR_Y;
 }
 
+/* Bytes of what is read and written. */
+static double view_bytes(const poolgrad_desc *resolved)
+{
+    static const double index_size[] = {0, 8, 4, 4}; /* by poolgrad_index_type */
+    double size = (double)poolgrad_dtype_size(resolved->dtype);
+    double windows = (double)sup_view_count(resolved, sup_view_windows(resolved));
+    double inputs =
+        (double)sup_view_count(resolved, sup_is_forward(resolved) ? &resolved->x : &resolved->dx);
+    double bytes = size * (windows + inputs);
+    if (resolved->op == POOLGRAD_MAX_GRAD && resolved->winner != POOLGRAD_FROM_INDICES)
+        bytes += size * (double)sup_view_count(resolved, &resolved->x);
+    else if (sup_is_max(resolved))
+        bytes += windows * index_size[resolved->index_type];
+    return bytes;
+}
+
+/* Enlarges a drawn problem to about a number of bytes within the limits: some of its axes, each by
+ * a random share. */
+static void enlarge(sup_rng *rng, const sup_limits *limits, poolgrad_desc *desc)
+{
+    if (sup_rng_chance(rng, 40)) /* what blocked layouts and most networks have */
+        desc->channels = (int64_t)8 << sup_rng_range(rng, 0, 4);
+    poolgrad_desc resolved = *desc;
+    if (poolgrad_desc_resolve(&resolved, NULL) != POOLGRAD_OK)
+        return;
+    double least = (double)limits->least_bytes, most = (double)limits->most_bytes;
+    double factor = least * pow(most / least, sup_rng_unit(rng)) / fmax(1, view_bytes(&resolved));
+    if (factor <= 1)
+        return;
+    double share[MOST_AXES], all = 0;
+    for (int axis = 0; axis < desc->rank + 2; axis++) {
+        share[axis] = sup_rng_chance(rng, 40) ? 0 : sup_rng_unit(rng);
+        all += share[axis];
+    }
+    if (all <= 0)
+        all = share[0] = 1;
+    for (int axis = 0; axis < desc->rank + 2; axis++) {
+        double scale = pow(factor, share[axis] / all);
+        int64_t *extent = axis == 0   ? &desc->batch
+                          : axis == 1 ? &desc->channels
+                                      : &desc->in[axis - 2];
+        *extent = (int64_t)ceil((double)*extent * scale);
+        if (axis >= 2 && desc->rounding == POOLGRAD_ADAPTIVE && sup_rng_chance(rng, 70))
+            desc->out[axis - 2] = (int64_t)ceil((double)desc->out[axis - 2] * scale);
+    }
+}
+
 static void draw_geometry(sup_rng *rng, const sup_limits *limits, poolgrad_desc *desc)
 {
     poolgrad_desc_init(desc);
@@ -118,6 +179,8 @@ static void draw_geometry(sup_rng *rng, const sup_limits *limits, poolgrad_desc 
         *(sup_rng_chance(rng, 50) ? &desc->batch : &desc->channels) = 0;
     for (int axis = 0; axis < desc->rank; axis++)
         draw_axis(rng, desc, axis);
+    if (limits->most_bytes > 0)
+        enlarge(rng, limits, desc);
     if (!limits->only_gradient && sup_rng_chance(rng, 25)) {
         static const double factors[] = {0, -1, 0.5, 0.1, 3, -0x1.8p-3};
         desc->alpha = factors[sup_rng_range(rng, 0, 5)];
@@ -184,13 +247,28 @@ static int draw_boxes(sup_rng *rng, poolgrad_desc *desc)
     return 1;
 }
 
-/* Strides for `view`, whose extents are `extent`. Axes in random order, gaps between them, some
- * reversed; `broadcast` allows stride 0, and strides so small that elements share memory. */
-static void draw_strides(sup_rng *rng, int axes, const int64_t *extent, int broadcast,
-                         poolgrad_view *view)
+/* The axes of a dense tensor, innermost first: NCX, or NXC. */
+static void dense_order(int axes, int channels_last, int *order)
 {
-    int order[5] = {0, 1, 2, 3, 4};
-    for (int i = axes - 1; i > 0; i--) {
+    for (int i = 0; i < axes; i++)
+        order[i] = axes - 1 - i;
+    for (int i = axes - 2; channels_last && i > 0; i--)
+        order[i] = order[i - 1];
+    if (channels_last)
+        order[0] = 1;
+}
+
+/* Strides for `view`, whose extents are `extent`. Axes in random order (`mostly_dense`: seldom),
+ * gaps between them, some reversed; `broadcast` allows stride 0, and strides so small that elements
+ * share memory. */
+static void draw_strides(sup_rng *rng, int axes, const int64_t *extent, int mostly_dense,
+                         int broadcast, poolgrad_view *view)
+{
+    int order[MOST_AXES] = {0, 1, 2, 3, 4};
+    int dense = mostly_dense && sup_rng_chance(rng, 75);
+    if (dense)
+        dense_order(axes, sup_rng_chance(rng, 50), order);
+    for (int i = axes - 1; i > 0 && !dense; i--) {
         int j = (int)sup_rng_range(rng, 0, i);
         int swap = order[i];
         order[i] = order[j];
@@ -222,7 +300,7 @@ static void draw_layout(sup_rng *rng, const sup_limits *limits, int axes, const 
 {
     view->layout = sup_rng_chance(rng, 50) ? POOLGRAD_NCX : POOLGRAD_NXC;
     if (!limits->only_dense && sup_rng_chance(rng, 35))
-        draw_strides(rng, axes, extent, broadcast, view);
+        draw_strides(rng, axes, extent, limits->most_bytes > 0, broadcast, view);
 }
 
 static int small_enough(const poolgrad_desc *resolved, const sup_limits *limits)
@@ -270,7 +348,10 @@ static int draw(sup_rng *rng, const sup_limits *limits, poolgrad_desc *desc)
         draw_layout(rng, limits, desc->rank + 2, sup_view_windows(&resolved)->extent, 0,
                     &desc->indices);
     resolved = *desc;
-    return poolgrad_desc_resolve(&resolved, NULL) == POOLGRAD_OK;
+    if (poolgrad_desc_resolve(&resolved, NULL) != POOLGRAD_OK)
+        return 0;
+    double bytes = limits->most_bytes > 0 ? view_bytes(&resolved) : 0;
+    return bytes >= (double)limits->least_bytes && bytes <= (double)limits->most_bytes;
 }
 
 void sup_random_problem(sup_rng *rng, const sup_limits *limits, poolgrad_desc *desc)

@@ -22,10 +22,18 @@ typedef struct sup_limits {
     int only_gradient; /* 1: alpha 1, beta 0 */
     int only_nonempty; /* 1: batch and channels at least 1 */
     int parity;        /* percent of the gradients in another system's arithmetic */
+    /* Bytes of all views together, each element once. 0: as small as they are drawn. Otherwise
+     * problems are enlarged until memory matters, channels are often whole vectors, and strided
+     * views mostly slices or broadcasts of a dense tensor. */
+    int64_t least_bytes, most_bytes;
 } sup_limits;
 
 /* 20,000 elements, 400,000 steps, AVG_GRAD, no parity, everything else allowed. */
 sup_limits sup_limits_default(void);
+
+/* To measure, not to check: 4 to 30 MB, no bound on elements, the work of large windows, every
+ * operator, no empty problems. */
+sup_limits sup_limits_large(void);
 
 /*
  * Fills *desc with a random problem that poolgrad_desc_resolve accepts. It is left as a person

@@ -2,9 +2,10 @@
 # bench as a table and as JSON; only the numbers vary.
 . "$CASES/helpers.sh"
 mask() {
-    sed -e 's/  *[0-9][0-9.]*  *[0-9][0-9.]*  *[0-9][0-9.]*  *[0-9][0-9.]*  .*/ NUMBERS/' \
+    sed -e 's/  *[0-9][0-9.]*  *[0-9][0-9.]*  *[0-9][0-9.]*[ ?]  *[0-9][0-9.]*  .*/ NUMBERS/' \
         -e 's/ *$//' -e 's/  */ /g' -e 's/[0-9.]* to [0-9.]* GB/N to N GB/' \
-        -e 's/"\(seconds\|floor_seconds\|x_floor\|hot_seconds\)": [0-9][-+0-9.e]*/"\1": N/g' \
+        -e 's/"\(seconds\|floor_seconds\|x_floor\|least_x_floor\|hot_seconds\)": [0-9][-+0-9.e]*/"\1": N/g' \
+        -e 's/"waiting": [0-9.]*/"waiting": W/' -e '/^other programs had the CPUs/d' \
         -e 's/"strategy": "[a-z0-9_]*", "isa": "[a-z0-9_]*"/"strategy": S, "isa": I/'
 }
 run bench avg2d:f32:nchw:1x8x32x32:k3:s2:p1 avg1d:bf16:nwc:2x3x100:k5 --seconds 0.05 --threads 1 |

@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""How the time grows with the window: bench/growth.txt as a table and as a picture.
+
+    bench/growth.py                              poolgrad alone
+    bench/growth.py --peers torch,onednn         beside others
+    bench/growth.py --json growth.json           keep the figures
+    bench/growth.py --from growth.json -o g.svg  draw them again
+"""
+import argparse
+import json
+import pathlib
+import sys
+
+import curves
+import problem as problems
+import runner
+
+HERE = pathlib.Path(__file__).resolve().parent
+TOO_LONG = 5.0  # seconds; a peer that took longer is not asked for larger windows
+
+
+def title(problem):
+    planes = problem.batch * problem.channels
+    size = "x".join(str(extent) for extent in problem.input)
+    direction = "forward" if problem.forward else "gradient"
+    return f"{planes} {'volumes' if problem.rank == 3 else 'planes'} of {size}, {direction}"
+
+
+def measure(texts, peers, options):
+    """[{title, kernel, times: {system: cold seconds}, x_floor}] in the order of the list"""
+    results, tired = [], set()
+    for number, text in enumerate(texts):
+        problem = problems.parse(text)
+        print(f"[{number + 1}/{len(texts)}] {text}", file=sys.stderr, flush=True)
+        runner.wait_until_calm(options.patience)
+        own = runner.poolgrad([text], options.seconds, options.threads, options.program)[0]
+        times = {"poolgrad": own["seconds"]}
+        for peer in peers:
+            if (peer.name, title(problem)) in tired:
+                continue
+            answer = peer.measure(text, options.seconds)
+            if "cold" in answer:
+                times[peer.name] = answer["cold"]
+            if answer.get("cold", 0) > TOO_LONG:
+                tired.add((peer.name, title(problem)))
+        results.append({"title": title(problem), "kernel": max(problem.kernel), "times": times,
+                        "x_floor": own["x_floor"]})
+    return results
+
+
+def groups(results):
+    """{title: [results]} with ascending windows"""
+    found = {}
+    for result in results:
+        found.setdefault(result["title"], []).append(result)
+    return {name: sorted(group, key=lambda r: r["kernel"]) for name, group in found.items()}
+
+
+def table(name, group):
+    """Time, and how it compares with the smallest window's, for every system."""
+    systems = list(dict.fromkeys(system for result in group for system in result["times"]))
+    first = {system: next(r["times"][system] for r in group if system in r["times"])
+             for system in systems}
+    lines = [f"{name}: ms, and time(k) / time({group[0]['kernel']})",
+             f"{'k':>4} {'x floor':>8}" + "".join(f" {system:>20}" for system in systems)]
+    for result in group:
+        multiple = result["x_floor"]
+        cells = []
+        for system in systems:
+            time = result["times"].get(system)
+            cells.append("-" if time is None else
+                         f"{time * 1e3:.3f} {time / first[system]:8.2f}")
+        lines.append(f"{result['kernel']:4} "
+                     + (f"{'-':>8}" if multiple is None else f"{multiple:8.2f}")
+                     + "".join(f" {cell:>20}" for cell in cells))
+    return "\n".join(lines)
+
+
+def draw(results, path):
+    panels = []
+    for name, group in groups(results).items():
+        systems = dict.fromkeys(system for result in group for system in result["times"])
+        panels.append(curves.Panel(name, {
+            system: [(result["kernel"], result["times"][system] * 1e3) for result in group
+                     if system in result["times"]] for system in systems}))
+    pathlib.Path(path).write_text(curves.picture(panels, "window, elements along an axis",
+                                                 "cold time, ms"), encoding="utf-8")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--cases", default=str(HERE / "growth.txt"), help="list of problems")
+    parser.add_argument("--peers", default="none", metavar="LIST",
+                        help=f"with commas, of {', '.join(runner.SYSTEMS)} (none)")
+    parser.add_argument("--from", dest="file", metavar="FILE", help="figures of an earlier run")
+    parser.add_argument("-o", "--output", metavar="FILE.svg", help="draw the curves")
+    runner.add_options(parser, 0.5)
+    options = parser.parse_args()
+    if options.file:
+        results = json.loads(pathlib.Path(options.file).read_text(encoding="utf-8"))["results"]
+        peers = []
+    else:
+        texts = [text for _, text in problems.read_list(options.cases)]
+        peers = runner.start_peers(runner.peer_names(parser, options.peers), options.threads)
+        try:
+            results = measure(texts, peers, options)
+        except (runner.Failed, problems.Unreadable) as failed:
+            print(f"growth.py: {failed}", file=sys.stderr)
+            return 1
+        finally:
+            for peer in peers:
+                peer.close()
+    if options.json:
+        runner.write_json(options.json, {
+            "threads": options.threads, "peers": {peer.name: peer.version for peer in peers},
+            "results": results})
+    print("\n\n".join(table(name, group) for name, group in groups(results).items()))
+    if options.output:
+        draw(results, options.output)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
