@@ -23,13 +23,13 @@ static bool always(void)
 
 #ifdef POOLGRAD_HAVE_AVX2
 /* The builtin asks the operating system about the registers too; not all compilers' builtins know
- * F16C, which needs the same registers. */
+ * F16C, which like FMA needs the same registers. */
 static bool has_avx2(void)
 {
     unsigned eax, ebx, ecx, edx;
 
     return __builtin_cpu_supports("avx2") && __get_cpuid(1, &eax, &ebx, &ecx, &edx) &&
-           (ecx & bit_F16C);
+           (ecx & bit_F16C) && (ecx & bit_FMA);
 }
 #endif
 
@@ -80,32 +80,27 @@ static const pgi_level *best_level(void)
 }
 
 /* The kernels of a level for one type: those of the element and those of its compute type. */
-#define PICK(element, real)                                                                        \
+#define PICK(element, type)                                                                        \
     (pgi_kernels)                                                                                  \
     {                                                                                              \
-        .isa = level->name, .terms = table->terms_##element, .widen = table->widen_##element,      \
-        .keys = table->keys_##element, .divide = table->divide_##real,                             \
-        .store = table->store_##element, .finish = table->finish_##element,                        \
+        .isa = level->name, .real = pgi_compute_size(dtype), .lanes = table->lanes_##type,         \
+        .terms = table->terms_##element, .sum = table->sum_##type,                                 \
+        .sum_block = table->sum_block_##type, .finish = table->finish_##element,                   \
+        .finish_picks = table->finish_picks_##element, .divide = table->divide_##element,          \
+        .finish_reals = table->finish_##type, .finish_picks_reals = table->finish_picks_##type,    \
+        .divide_reals = table->divide_##type, .totals = table->totals_##element,                   \
+        .widen = table->widen_##element, .store = table->store_##element,                          \
         .repeat = table->repeat_##element, .copy = table->copy_bytes,                              \
-        .settle = table->settle_bytes, .scatter = table->scatter_##real,                           \
-        .collect = table->collect_##real,                                                          \
-        .locate = {table->locate_i64, table->locate_i32, table->locate_u32},                       \
-        .sums = {real_size,                                                                        \
-                 table->combine_##real,                                                            \
-                 table->reduce_##real,                                                             \
-                 table->reduce_block_##real,                                                       \
-                 table->spread_##real,                                                             \
-                 table->pick_##real},                                                              \
-        .pairs = {sizeof(pgi_pair),   table->combine_pair, table->reduce_pair, NULL,               \
-                  table->spread_pair, table->pick_pair},                                           \
-        .packed = {sizeof(int64_t),      table->combine_packed, table->reduce_packed, NULL,        \
-                   table->spread_packed, table->pick_packed},                                      \
+        .settle = table->settle_bytes, .admit = table->admit_##element,                            \
+        .contest = table->contest_##type,                                                          \
+        .number = {table->number_i64, table->number_i32, table->number_u32},                       \
+        .trace = {table->trace_i64, table->trace_i32, table->trace_u32},                           \
+        .deal = table->deal_##type, .award = table->award_##type,                                  \
     }
 
 static pgi_kernels pick(const pgi_level *level, poolgrad_dtype dtype)
 {
     const pgi_kernel_table *table = level->table;
-    const size_t real_size = pgi_compute_size(dtype);
     pgi_kernels kernels;
 
     switch (dtype) {
@@ -114,16 +109,13 @@ static pgi_kernels pick(const pgi_level *level, poolgrad_dtype dtype)
         break;
     case POOLGRAD_F16:
         kernels = PICK(f16, f32);
-        kernels.pack = table->pack_f16;
         break;
     case POOLGRAD_BF16:
         kernels = PICK(bf16, f32);
-        kernels.pack = table->pack_bf16;
         break;
     case POOLGRAD_F32:
     default:
         kernels = PICK(f32, f32);
-        kernels.pack = table->pack_f32;
         break;
     }
     return kernels;

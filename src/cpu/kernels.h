@@ -6,6 +6,7 @@
 #include "plan/backend.h"
 
 typedef struct pgi_kernel_table {
+    int lanes_f32, lanes_f64; /* of vectors */
 #define PGI_KERNEL(operation, type) pgi_##operation##_fn *operation##_##type;
 #include "cpu/kernels.def"
 #undef PGI_KERNEL

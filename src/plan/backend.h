@@ -15,45 +15,13 @@ typedef struct pgi_scale {
     double alpha, beta;
 } pgi_scale;
 
-/* A candidate for the maximum: a key that orders as the values do (docs/architecture.md), and the
- * place in the plane. The better of two has the larger key, among equals the lower place. */
-typedef struct pgi_pair {
-    int64_t key, place;
-} pgi_pair;
-
-/* Worse than everything: what padding holds. */
-#define PGI_NO_KEY   INT64_MIN
-#define PGI_NO_PLACE INT64_MAX
-
-/* The same in one word, where keys have 32 bits and a plane less than 2^31 places: the key above,
- * the place below, inverted, so that the better of two is the larger. Half the size of a pair, and
- * vectors have a maximum. */
-#define PGI_NO_PACKED INT64_MIN
-
 /*
- * Kernels. A "real" is the compute type of the element type (f64 for f64, else f32), a "cell" is
- * what a sweep reduces: a real, a pair or a word. A step is a distance in elements. Ranges that are
- * written overlap no other unless it says so.
+ * Kernels. A "real" is the compute type of the element type (f64 for f64, else f32). A step is a
+ * distance in elements. Ranges that are written overlap no other unless it says so.
  */
-
-/* terms[i] = dy[i * dy_step] / divisors[i * divisor_step] + 0, in reals. divisor_step is 0 or 1. */
-typedef void pgi_terms_fn(void *terms, const void *dy, int64_t dy_step, const void *divisors,
-                          int64_t divisor_step, int64_t count);
 
 /* reals[i] = from[i * from_step] */
 typedef void pgi_widen_fn(void *reals, const void *from, int64_t from_step, int64_t count);
-
-/* pairs[i] = key of x[i * x_step], place + i * place_step. A NaN has the highest key by the rules
- * FIRST and LAST, else the lowest; by the rule LAST its place is written reversed, ~place, so that
- * the lower of two is the later. */
-typedef void pgi_keys_fn(void *pairs, const void *x, int64_t x_step, int64_t place,
-                         int64_t place_step, poolgrad_nan nan, int64_t count);
-
-/* The same in words. By the rule LAST the place of a NaN is not inverted. */
-typedef pgi_keys_fn pgi_pack_fn;
-
-/* reals[i] = reals[i] / divisors[i * divisor_step] */
-typedef void pgi_divide_fn(void *reals, const void *divisors, int64_t divisor_step, int64_t count);
 
 /* to[i * step] = alpha * reals[i] + beta * to[i * step], rounded as docs/arithmetic.md says; with
  * beta 0 `to` is not read. */
@@ -69,98 +37,255 @@ typedef void pgi_copy_fn(void *to, const void *from, int64_t bytes, bool stream)
 /* Makes what this thread has streamed visible to others; before it says that it is done. */
 typedef void pgi_settle_fn(void);
 
-/* sums[places[i]] += terms[i], one after the other, where places[i] is not negative. */
-typedef void pgi_scatter_fn(void *sums, const int64_t *places, const void *terms, int64_t count);
-
-/* The same for places none of which is negative. */
-typedef void pgi_collect_fn(void *sums, const int32_t *places, const void *terms, int64_t count);
-
-/* Where winners may lie, for windows side by side: in `planes` planes of `plane` places of the
- * input, `rows` rows of `row` places in each, of which window i has the columns [begin, end) at
- * i * column_step. Places are counted from the first of these rows; there are less than 2^31. */
-typedef struct pgi_cover {
-    int64_t planes, plane, rows, row;
-    const int32_t *begin, *end;
-    int64_t column_step; /* 1, or 0 if all have the columns of the first */
-
-    int64_t origin, origin_step; /* the index of place 0 is origin + i * origin_step */
-    int64_t place, place_step;   /* place 0 is the sum place + i * place_step ... */
-    int64_t place_unit;          /* ... and its neighbours are so far apart */
-    int64_t plane_gap;           /* places of a plane that have no sum */
-} pgi_cover;
-
-/* places[i] = where the index indices[i * step] lies among the sums. Returns false if an index does
- * not lie in its window; the places are then of no use. `scratch` is as long as places. */
-typedef bool pgi_locate_fn(int32_t *places, int32_t *scratch, const void *indices, int64_t step,
-                           const pgi_cover *cover, int64_t count);
-
-/* The reduction of a sweep: to[i] = a[i] combined with b[i]; `to` may be a. */
-typedef void pgi_combine_fn(void *to, const void *a, const void *b, int64_t count);
-
-/* A run of rows that is to be reduced: place i of the result is what places i of them give, in the
- * order of docs/arithmetic.md (pieces of powers of two, the largest first). */
+/* Rows that are summed at once: place i of the sum is what places i of them give, in the order of
+ * docs/arithmetic.md (pieces of powers of two, the largest first). */
 #define PGI_RUN_ROWS 16
 
-typedef struct pgi_rows {
-    const void *row[PGI_RUN_ROWS];
-    int count; /* 1 .. PGI_RUN_ROWS */
-} pgi_rows;
-
-/* to[i] = the run reduced at place i; `to` is none of the rows. */
-typedef void pgi_reduce_fn(void *to, const pgi_rows *run, int64_t count);
-
-/* PGI_BLOCK_ROWS runs of `length` rows at once, each beginning one row after the one before: to[r]
- * is what rows r, r + 1, ... give. 2 <= length <= PGI_RUN_ROWS. */
+/* Sums that are made together, if their runs begin one row after the other. */
 #define PGI_BLOCK_ROWS 4
-
-typedef void pgi_reduce_block_fn(void *const *to, const void *const *rows, int length,
-                                 int64_t count);
 
 /* Streaming stores want memory aligned to this many elements of f32 and of the narrow types alike;
  * f64 then is, too. A level's own vectors may be longer. */
 #define PGI_STREAM_ELEMENTS 8
 
-/* Sums to elements in memory, with beta 0: `places` groups of `lanes` elements, each rounded once
- * after the product with alpha. Group i is what run i % phases gives at group i / phases. With
- * `stream` the memory is not expected to be read soon. */
-typedef void pgi_finish_fn(void *to, const pgi_rows *run, int phases, int64_t lanes, int64_t places,
-                           double alpha, bool stream);
+/* How reals are divided by the counts of windows. */
+typedef enum pgi_division {
+    PGI_KEEP,     /* not at all */
+    PGI_MULTIPLY, /* one power of two: a product with its reciprocal has the same bits */
+    PGI_QUOTIENT, /* integers of less than 2^22 either way: corrected products with reciprocals */
+    PGI_DIVIDE
+} pgi_division;
 
-/* Copies `count` groups of `lanes` cells to groups `step` apart; from NULL: what changes nothing
- * in a reduction. */
-typedef void pgi_spread_fn(void *to, int64_t step, const void *from, int64_t lanes, int64_t count);
+/* Divisors of a row, and their rounded reciprocals, in reals; they may be read to the end of the
+ * last vector. */
+typedef struct pgi_divisors {
+    const void *divisor, *reciprocal;
+    int64_t step; /* 1: side by side as the row's reals, 0: one for all */
+    pgi_division how;
+} pgi_divisors;
 
-/* Copies `count` groups of `lanes` cells from groups `step` apart. */
-typedef void pgi_pick_fn(void *to, const void *from, int64_t step, int64_t lanes, int64_t count);
+/* Rows of `count` elements, `step` apart, widened and divided; the +0 of docs/arithmetic.md added.
+ * Pitches are distances of rows, in elements and in reals. With `room` zeros may be written behind
+ * every row, up to a multiple of PGI_ROW_REALS from its beginning. */
+typedef void pgi_terms_fn(void *to, int64_t to_pitch, const void *from, int64_t from_pitch,
+                          int64_t step, int64_t rows, int64_t count, const pgi_divisors *by,
+                          bool room);
 
-typedef struct pgi_cells {
-    size_t size;
-    pgi_combine_fn *combine;
-    pgi_reduce_fn *reduce;
-    pgi_reduce_block_fn *reduce_block; /* NULL: none */
-    pgi_spread_fn *spread;
-    pgi_pick_fn *pick;
-} pgi_cells;
+/* to[i] = head[i] + the run reduced at place i, piece by piece; without a head (NULL) the run
+ * alone, of up to PGI_RUN_ROWS rows, with one of up to 7. `to` may be the head. In this and the
+ * next, rows may be read and written up to the next multiple of PGI_ROW_REALS. */
+#define PGI_ROW_REALS 16
+
+typedef void pgi_sum_fn(void *to, const void *head, const void *const *rows, int length,
+                        int64_t count);
+
+/* PGI_BLOCK_ROWS runs at once, each beginning one row after the one before. */
+typedef void pgi_sum_block_fn(void *const *to, const void *const *rows, int length, int64_t count);
+
+/* The last axis of target rows. A row is `places` groups of `lanes` reals. Group i is of turn
+ * i % turns and is what `count` groups of the row give that begin at real
+ * first + i / turns * advance * lanes, `step` reals apart; nothing (0) if count is 0. */
+enum {
+    PGI_TURNS = 8
+};
+
+typedef struct pgi_last_axis {
+    int64_t places, lanes, advance, step;
+    int turns;
+    int count[PGI_TURNS]; /* up to PGI_RUN_ROWS */
+    int64_t first[PGI_TURNS];
+} pgi_last_axis;
+
+/* Memory that will be read soon: a kernel fetches a cache line of it now and then while it stores.
+ * A core that only adds and stores leaves memory idle. */
+typedef struct pgi_ahead {
+    const char *at, *end;
+} pgi_ahead;
+
+/* Sums to elements in memory, with beta 0: the `rows` rows at from[], reduced along the last axis,
+ * multiplied with alpha and rounded once. `pitch` is the distance of target rows. With `stream` the
+ * memory is not expected to be read soon. May read up to PGI_OVERREAD reals past what it needs.
+ * Possible if pgi_can_finish. */
+#define PGI_OVERREAD 64
+
+typedef void pgi_finish_fn(void *to, int64_t pitch, const void *const *from, int64_t rows,
+                           const pgi_last_axis *last, double alpha, bool stream, pgi_ahead ahead);
+
+/* Rows of sums divided, multiplied with alpha, rounded once and stored, likewise; the divisors may
+ * be read to the end of the last vector, too. */
+typedef void pgi_divide_fn(void *to, int64_t to_pitch, const void *from, int64_t from_pitch,
+                           int64_t rows, int64_t count, const pgi_divisors *by, double alpha,
+                           bool stream);
+
+/* totals[p] = the sum of plane p, `step` elements further each: `rows` rows of `columns` side by
+ * side, both up to PGI_RUN_ROWS; columns first summed down, then across. Up to PGI_ROW_REALS reals
+ * behind the last may be written. */
+typedef void pgi_totals_fn(void *totals, const void *from, int64_t step, int64_t planes, int rows,
+                           int columns);
+
+/* Any other last axis with runs of up to PGI_PICKED: for every vector of a target row, and every
+ * term of its runs, from which real of the row on they are, and which of so many as a vector has;
+ * -1: no such term. Runs of different lengths are alike then, because an added 0 changes nothing
+ * there. */
+enum {
+    PGI_PICKED = 4
+};
+
+typedef struct pgi_picks {
+    int64_t elements;     /* of a target row */
+    int64_t vectors;      /* that hold them */
+    int terms;            /* of the longest run */
+    const int64_t *first; /* terms * vectors */
+    const int32_t *lane;  /* terms * vectors * lanes of a vector */
+} pgi_picks;
+
+typedef void pgi_finish_picks_fn(void *to, int64_t pitch, const void *const *from, int64_t rows,
+                                 const pgi_picks *picks, double alpha, bool stream,
+                                 pgi_ahead ahead);
+
+static inline bool pgi_can_finish(const pgi_last_axis *last)
+{
+    const int *count = last->count;
+
+    if (last->lanes > 1 || (last->turns == 1 && last->advance == 1))
+        return true;
+    if (last->turns == 1) /* every other place */
+        return last->advance == 2 && last->step == 1 && count[0] > 1 && count[0] <= 8;
+    /* short runs of much the same length, in turn */
+    return last->turns == 2 && last->advance == 1 && count[0] <= 4 && count[1] <= 4 &&
+           count[0] - count[1] <= 1 && count[1] - count[0] <= 1;
+}
+
+/*
+ * Contests: the maxima of windows. A candidate is a value, in reals, and the place it lies at; they
+ * are held in two arrays, cell by cell. Rows of them lie in the workspace, in ascending order, and
+ * kernels may read and write up to PGI_SLACK cells past the last.
+ */
+#define PGI_SLACK 64
+
+/* The place of what is not there. Sums of two of these and a place are below 0. */
+#define PGI_NOWHERE (INT32_MIN / 2)
+
+/* Whether b wins against a that lies before it: if it is larger (where nothing is NaN), or as the
+ * rules say. LEADING is SKIP and a look at the first tap. */
+typedef enum pgi_rule {
+    PGI_RULE_PLAIN,
+    PGI_RULE_FIRST,
+    PGI_RULE_SKIP,
+    PGI_RULE_LAST
+} pgi_rule;
+
+/* Rows of x: `rows` of them, `row_step` apart, `places` groups of `lanes` elements in each. */
+typedef struct pgi_entry {
+    int64_t rows, row_step, places, step, lanes, lane_step;
+    int64_t before, after; /* groups that are copies of others, at the ends of a row */
+    const int32_t *copied; /* of which: before + after groups of the row */
+} pgi_entry;
+
+/* values: rows of before + places + after groups, widened. Returns whether one is NaN. */
+typedef bool pgi_admit_fn(void *values, const void *x, const pgi_entry *entry);
+
+/* Most that compete at once. */
+#define PGI_CONTENDERS 16
+
+/* `rows` rows of `places` groups of `lanes` cells. The i-th group of a row has `count` contenders,
+ * in ascending order of their places: those of group i * step, `offset` cells on. If there is none
+ * it becomes -inf and PGI_NOWHERE. */
+typedef struct pgi_bout {
+    int count;
+    pgi_rule rule;
+    int64_t offset[PGI_CONTENDERS];
+    int64_t rows, places, lanes, step;
+    int64_t to_row, from_row; /* cells from row to row */
+
+    /* Not NULL: the places are columns[j][i] + base[row], for all lanes. NULL: held in cells. */
+    const int32_t *const *columns;
+    const int32_t *base;
+    bool exact; /* nothing is written behind a row */
+} pgi_bout;
+
+/* Without `places` only values are made. */
+typedef void pgi_contest_fn(void *values, int32_t *places, const void *from,
+                            const int32_t *from_places, const pgi_bout *bout);
+
+/* indices[i * step] = place * unit + origin + i * origin_step, or -1 for what is nowhere. */
+typedef struct pgi_numbering {
+    int64_t origin, origin_step, unit;
+} pgi_numbering;
+
+typedef void pgi_number_fn(void *indices, int64_t step, const int32_t *places, int64_t count,
+                           const pgi_numbering *numbering, bool stream);
+
+/* Where indices may lie: those of `windows` windows `step` apart, in `lanes` lanes each, and of
+ * `count` rows of them. */
+typedef struct pgi_trace {
+    int64_t windows, step, lanes, lane_step, count;
+    int64_t index_row, place_row;      /* from row to row of windows, in indices and in places */
+    int64_t origin, origin_step, unit; /* index = place * unit + origin + lane * origin_step */
+    int64_t plane;                     /* places */
+    const int32_t *begin, *width;      /* the columns that each window covers */
+    int rows;                          /* and rows of the input that all do: */
+    int32_t row[PGI_CONTENDERS];  /* their first places in the plane, the first again for those that
+                                     there are not, */
+    int32_t move[PGI_CONTENDERS]; /* what is added to places in them, */
+    int32_t row_step;             /* and how much further the next windows' first places are */
+    int32_t limit;                /* what becomes a place from here on is nowhere */
+} pgi_trace;
+
+/* places[window * lanes + lane] = what the place of its index is to become. False if an index is
+ * not in its window, or cannot be located so; the places are then of no use. */
+typedef bool pgi_trace_fn(int32_t *places, const void *indices, const pgi_trace *trace);
+
+/* sums[places[i * lanes + lane] * lanes + lane] += terms[i * lanes + lane] for `count` groups one
+ * after the other, where the place is not below 0. With `runs` neighbours often have one place. */
+typedef void pgi_deal_fn(void *sums, const int32_t *places, const void *terms, int64_t lanes,
+                         int64_t count, bool runs);
+
+/* The same for a row of positions whose windows are few and known: column c has phase c % phases,
+ * and its sum is what groups c / phases of all its rows of windows have for it, in this order. */
+#define PGI_AWARD_PHASES  4
+#define PGI_AWARD_WINDOWS 32
+
+typedef struct pgi_award {
+    int64_t columns, lanes;
+    int32_t place; /* of column 0 */
+    int phases;
+    struct {
+        int windows;
+        const int32_t *places[PGI_AWARD_WINDOWS];
+        const void *terms[PGI_AWARD_WINDOWS];
+    } phase[PGI_AWARD_PHASES];
+} pgi_award;
+
+typedef void pgi_award_fn(void *sums, const pgi_award *award);
 
 /* The kernels of one instruction set for one element type. */
 typedef struct pgi_kernels {
     const char *isa;
+    size_t real; /* bytes of a real */
+    int lanes;   /* of a vector of reals */
     pgi_terms_fn *terms;
-    pgi_widen_fn *widen;
-    pgi_keys_fn *keys;
-    pgi_pack_fn *pack; /* NULL for f64 */
-    pgi_divide_fn *divide;
-    pgi_store_fn *store;
+    pgi_sum_fn *sum;
+    pgi_sum_block_fn *sum_block;
     pgi_finish_fn *finish;
+    pgi_finish_picks_fn *finish_picks;
+    pgi_divide_fn *divide;
+    /* The same with reals as elements. */
+    pgi_finish_fn *finish_reals;
+    pgi_finish_picks_fn *finish_picks_reals;
+    pgi_divide_fn *divide_reals;
+    pgi_totals_fn *totals;
+    pgi_widen_fn *widen;
+    pgi_store_fn *store;
     pgi_repeat_fn *repeat;
     pgi_copy_fn *copy;
     pgi_settle_fn *settle;
-    pgi_scatter_fn *scatter;
-    pgi_collect_fn *collect;
-    pgi_locate_fn *locate[3]; /* for i64, i32, u32 */
-    pgi_cells sums;           /* reals, combined by addition */
-    pgi_cells pairs;          /* combined by taking the better */
-    pgi_cells packed;         /* likewise */
+    pgi_admit_fn *admit;
+    pgi_contest_fn *contest;
+    pgi_number_fn *number[3]; /* for i64, i32, u32 */
+    pgi_trace_fn *trace[3];   /* likewise */
+    pgi_deal_fn *deal;
+    pgi_award_fn *award;
 } pgi_kernels;
 
 /* The memory of one execution. */
@@ -171,7 +296,8 @@ typedef struct pgi_work {
     const void *y;      /* of one that compares x with y */
     const void *indices;
     void *indices_out;
-    bool stream;                /* rows of the target may be stored past the caches */
+    bool stream;                /* rows of the target may be stored past the caches, all of them */
+    bool stream_inside;         /* or what lies within long rows */
     _Atomic int64_t *bad_index; /* lowest element of the indices that is none; INT64_MAX if all are
                                    good */
 } pgi_work;

@@ -2,6 +2,7 @@
 /* Executing a plan: checks of the memory, workspace, and the split into tasks. */
 #include "core/environment.h"
 #include "core/integer.h"
+#include "core/sanitizer.h"
 #include "core/status.h"
 #include "core/window.h"
 #include "plan/placement.h"
@@ -141,11 +142,12 @@ static void run_task(void *data, int64_t index)
     const int64_t share = plan->units / plan->tasks, rest = plan->units % plan->tasks;
     const int64_t begin = index * share + pgi_min(index, rest);
     const int64_t end = begin + share + (index < rest);
+    char *workspace = execution->workspace + (size_t)index * plan->task_workspace;
     pgi_environment caller;
 
+    PGI_MAY_READ(workspace, plan->task_workspace);
     pgi_environment_enter(&caller);
-    plan->strategy->run(plan, &execution->work, begin, end,
-                        execution->workspace + (size_t)index * plan->task_workspace);
+    plan->strategy->run(plan, &execution->work, begin, end, workspace);
     if (plan->stream)
         plan->kernels.settle();
     pgi_environment_leave(&caller);
@@ -225,6 +227,7 @@ poolgrad_status poolgrad_execute(const poolgrad_plan *plan, const poolgrad_buffe
                                 .indices = read.indices,
                                 .indices_out = read.indices_out,
                                 .bad_index = &lowest_bad_index};
+    execution.work.stream_inside = plan->stream;
     execution.work.stream = plan->stream && rows_aligned(&plan->problem, execution.work.target);
     PGI_TRY(check_buffers(plan, &read, &execution.work, error));
     if (plan->tasks > 0)

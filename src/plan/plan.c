@@ -137,6 +137,7 @@ static poolgrad_status fill(poolgrad_plan *plan, const poolgrad_options *options
     plan->threads = options->threads ? options->threads : poolgrad_default_threads();
     plan->parallel_for = options->parallel_for;
     plan->parallel_context = options->parallel_context;
+    plan->first_axis = 3 - plan->problem.desc.rank;
     plan->units = 0;
     plan->task_workspace = 0;
     /* What does not fit in a core's own cache will not be there when it is read. */

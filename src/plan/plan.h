@@ -4,6 +4,7 @@
 #define PGI_PLAN_PLAN_H
 
 #include "plan/backend.h"
+#include "plan/cascade.h"
 #include "plan/tiling.h"
 
 #include <stdbool.h>
@@ -52,7 +53,8 @@ struct poolgrad_plan {
 
     /* Of the tiled strategies. */
     pgi_tiling tiling;
-    pgi_sweep_layout sweep;
+    pgi_cascade_layout cascade;
+    int first_axis; /* of three, the first that has windows */
     size_t room[PGI_ROOMS];
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "plan/rows.h"
 
-#include "core/dtype.h"
+#include "core/window.h"
 
 const char *pgi_unit_memory(const pgi_problem *problem, const pgi_tensor *tensor,
                             const pgi_unit *unit, const void *first, size_t element_size)
@@ -24,18 +24,21 @@ int64_t pgi_row_offset(const pgi_tensor *tensor, int64_t d, int64_t h, int64_t w
 }
 
 void pgi_finish_row(const poolgrad_plan *plan, const pgi_work *work, char *memory, int64_t d,
-                    int64_t h, int64_t w, const pgi_rows *runs, int phases, int64_t places,
-                    int64_t lanes)
+                    int64_t h, int64_t w, const void *sums, int64_t places, int64_t lanes)
 {
+    const pgi_last_axis last = {
+        .places = places, .lanes = lanes, .advance = 1, .step = lanes, .turns = 1, .count = {1}};
+
     memory += pgi_row_offset(&plan->problem.target, d, h, w) * (int64_t)plan->problem.element_size;
-    plan->kernels.finish(memory, runs, phases, lanes, places, plan->scale.alpha, work->stream);
+    plan->kernels.finish(memory, 0, &sums, 1, &last, plan->scale.alpha, work->stream,
+                         (pgi_ahead){NULL, NULL});
 }
 
 bool pgi_is_dense(const poolgrad_plan *plan, int64_t lanes)
 {
     const pgi_tensor *target = &plan->problem.target;
 
-    return target->stride[PGI_SPATIAL + 2] == lanes &&
+    return (target->stride[PGI_SPATIAL + 2] == lanes || target->extent[PGI_SPATIAL + 2] == 1) &&
            (lanes == 1 || target->stride[PGI_CHANNEL] == 1);
 }
 
@@ -45,7 +48,7 @@ void pgi_store_row(const poolgrad_plan *plan, char *memory, int64_t d, int64_t h
     const pgi_tensor *target = &plan->problem.target;
     const int64_t size = (int64_t)plan->problem.element_size;
     const int64_t step = target->stride[PGI_SPATIAL + 2], lane_step = target->stride[PGI_CHANNEL];
-    const size_t group = (size_t)lanes * plan->kernels.sums.size;
+    const size_t group = (size_t)lanes * plan->kernels.real;
     int64_t i;
 
     memory += pgi_row_offset(target, d, h, w) * size;
@@ -61,26 +64,30 @@ void pgi_store_row(const poolgrad_plan *plan, char *memory, int64_t d, int64_t h
 }
 
 void pgi_load_row(const poolgrad_plan *plan, const char *memory, int64_t d, int64_t h, int64_t w,
-                  int64_t places, int64_t lanes, const char *divisors, bool uniform, char *reals)
+                  int64_t places, int64_t lanes, char *reals)
 {
-    static const double one_f64 = 1;
-    static const float one_f32 = 1;
+    static const pgi_divisors none = {.how = PGI_KEEP};
     const pgi_tensor *source = &plan->problem.source;
-    const int64_t size = (int64_t)plan->problem.element_size;
     const int64_t step = source->stride[PGI_SPATIAL + 2], lane_step = source->stride[PGI_CHANNEL];
-    const size_t real = plan->kernels.sums.size;
-    int64_t i;
 
-    if (!divisors)
-        divisors = real == sizeof one_f64 ? (const char *)&one_f64 : (const char *)&one_f32;
-    memory += pgi_row_offset(source, d, h, w) * size;
-    if (lanes == 1) {
-        plan->kernels.terms(reals, memory, step, divisors, !uniform, places);
-    } else if (uniform && lane_step == 1 && step == lanes) {
-        plan->kernels.terms(reals, memory, 1, divisors, 0, places * lanes);
-    } else {
-        for (i = 0; i < places; i++)
-            plan->kernels.terms(reals + (size_t)(i * lanes) * real, memory + i * step * size,
-                                lane_step, divisors + (uniform ? 0 : (size_t)i * real), 0, lanes);
-    }
+    memory += pgi_row_offset(source, d, h, w) * (int64_t)plan->problem.element_size;
+    if (lanes == 1)
+        plan->kernels.terms(reals, 0, memory, 0, step, 1, places, &none, false);
+    else if (lane_step == 1 && step == lanes)
+        plan->kernels.terms(reals, 0, memory, 0, 1, 1, places * lanes, &none, false);
+    else
+        plan->kernels.terms(reals, lanes, memory, step, lane_step, places, lanes, &none, false);
+}
+
+void pgi_set_one_divisor(const pgi_problem *problem, pgi_one_divisor *one)
+{
+    static const int64_t window[3] = {0, 0, 0};
+    const int64_t count = pgi_window_divisor(problem, window);
+
+    one->wide = (double)count;
+    one->narrow = (float)count;
+    one->divisors = (pgi_divisors){.how = PGI_DIVIDE};
+    one->divisors.divisor =
+        problem->desc.dtype == POOLGRAD_F64 ? (const void *)&one->wide : (const void *)&one->narrow;
+    one->divisors.reciprocal = one->divisors.divisor; /* not used */
 }

@@ -16,17 +16,25 @@ int64_t pgi_row_offset(const pgi_tensor *tensor, int64_t d, int64_t h, int64_t w
 void pgi_store_row(const poolgrad_plan *plan, char *memory, int64_t d, int64_t h, int64_t w,
                    int64_t places, int64_t lanes, const char *reals);
 
-/* dy or x of (d, h, w) on, divided by `divisors` (NULL: 1; otherwise one, or one per place). */
+/* dy or x of (d, h, w) on, as terms. */
 void pgi_load_row(const poolgrad_plan *plan, const char *memory, int64_t d, int64_t h, int64_t w,
-                  int64_t places, int64_t lanes, const char *divisors, bool uniform, char *reals);
+                  int64_t places, int64_t lanes, char *reals);
 
 /* Whether elements of a target row lie side by side, as its cells do. */
 bool pgi_is_dense(const poolgrad_plan *plan, int64_t lanes);
 
-/* A row of sums to (d, h, w) on, reduced and stored at once: the runs take turns. Only if beta is 0
- * and the target is dense. */
+/* Scales, rounds and stores a row, past the caches if `work` says so. Only if beta is 0 and the
+ * target is dense. The sums may be read to the end of the last vector. */
 void pgi_finish_row(const poolgrad_plan *plan, const pgi_work *work, char *memory, int64_t d,
-                    int64_t h, int64_t w, const pgi_rows *runs, int phases, int64_t places,
-                    int64_t lanes);
+                    int64_t h, int64_t w, const void *sums, int64_t places, int64_t lanes);
+
+/* The divisor of the one window of a problem that has no other. It points into itself. */
+typedef struct pgi_one_divisor {
+    double wide;
+    float narrow;
+    pgi_divisors divisors;
+} pgi_one_divisor;
+
+void pgi_set_one_divisor(const pgi_problem *problem, pgi_one_divisor *one);
 
 #endif

@@ -1,302 +1,169 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The gradient of the maximum. A tile of dx is summed in the workspace, cleared and filled while it
- * is in cache, and stored once. The windows that reach it are visited in row-major order, which is
- * the order in which their dy are added; their winners come from the indices, each checked as it
- * is used, or from a sweep over x.
+ * The gradient of the maximum. Winners of all windows that reach a tile of dx are places in it:
+ * from the indices, each checked as it is used, or from a contest over x. Then either every
+ * position takes the dy of the few windows that may be its own, or, where windows are large, every
+ * window gives its dy to its place; both in row-major order of the windows. The tile is summed in
+ * the workspace and stored once.
  */
 #include "core/dtype.h"
 #include "core/integer.h"
-#include "core/window.h"
-#include "plan/candidates.h"
 #include "plan/placement.h"
 #include "plan/rows.h"
 #include "plan/strategies.h"
+#include "plan/trace.h"
 
 #include <string.h>
 
-/* The strategy's own parts of the workspace, behind the sweep. */
-enum {
-    ROOM_SUMS,
-    ROOM_TERMS,
-    ROOM_PLACES,
-    ROOM_COLUMNS
-};
-
-/* More rows or planes in a window than this are not looked through one by one. */
-#define QUICK_ROWS 16
-
-typedef struct pgi_scatter {
-    const poolgrad_plan *plan;
-    const pgi_work *work;
-    pgi_sweep sweep; /* over the windows, if winners come from x */
-    pgi_unit unit;
-    pgi_range windows[3];         /* that reach the tile */
-    const char *dy, *x, *indices; /* of the unit's batch and first channel */
-    char *workspace;
-    bool quick;       /* rows of indices can be located at once */
-    int32_t *columns; /* of the windows: where each begins, then where each ends */
-} pgi_scatter;
-
-/* Where a position lies among the tile's sums, or -1 if outside. */
-static int64_t place_in_tile(const pgi_scatter *scatter, const int64_t position[3], int64_t lane)
+/* Taps of a window up to which comparing with each of them is quicker than going where its winner
+ * is; and channels side by side that fill a vector. */
+#define FEW_TAPS   32
+#define FULL_LANES 8
+/* Windows that overlap so much have winners that are often those of their neighbours. */
+#define RUN_STRIDES 4
+static int64_t length(pgi_range range)
 {
-    const pgi_unit *unit = &scatter->unit;
-    int64_t place = 0;
-    int i;
-
-    for (i = 0; i < 3; i++) {
-        if (position[i] < unit->begin[i] || position[i] >= unit->end[i])
-            return -1;
-        place = place * (unit->end[i] - unit->begin[i]) + position[i] - unit->begin[i];
-    }
-    return place * unit->lanes + lane;
+    return range.end - range.begin;
 }
 
-static int64_t windows_in_row(const pgi_scatter *scatter)
-{
-    return scatter->windows[2].end - scatter->windows[2].begin;
-}
-
-/* The dy of a row of windows, in reals. */
-static const char *load_terms(const pgi_scatter *scatter, int64_t d, int64_t h)
-{
-    char *terms = scatter->workspace + scatter->plan->room[ROOM_TERMS];
-
-    pgi_load_row(scatter->plan, scatter->dy, d, h, scatter->windows[2].begin,
-                 windows_in_row(scatter), scatter->unit.lanes, NULL, true, terms);
-    return terms;
-}
-
-/* Adds the dy of a row of windows where `places` says. */
-static void add_row(const pgi_scatter *scatter, int64_t d, int64_t h, const int64_t *places)
+/* dy of all windows that reach the tile, and places of those before and after them. */
+static void load_windows(pgi_scatter *scatter)
 {
     const poolgrad_plan *plan = scatter->plan;
-
-    plan->kernels.scatter(scatter->workspace + plan->room[ROOM_SUMS], places,
-                          load_terms(scatter, d, h), windows_in_row(scatter) * scatter->unit.lanes);
-}
-
-/* Winners found by the sweep. */
-static void take_row(void *context, int64_t d, int64_t h, const pgi_target_row *made)
-{
-    const pgi_scatter *scatter = context;
-    const pgi_problem *problem = &scatter->plan->problem;
-    const int64_t lanes = scatter->unit.lanes;
-    const int64_t windows = windows_in_row(scatter);
-    int64_t *places = (int64_t *)(void *)(scatter->workspace + scatter->plan->room[ROOM_PLACES]);
-    const int64_t *begin = scatter->unit.begin, *end = scatter->unit.end;
-    const int64_t width = problem->axis[2].in, height = problem->axis[1].in;
-    /* the tile is a range of places: no need to divide them into coordinates */
-    const bool rows = begin[2] == 0 && end[2] == width;
-    const bool range = rows && (problem->axis[0].in == 1 || (begin[1] == 0 && end[1] == height));
-    const int64_t first = range ? (begin[0] * height + begin[1]) * width : 0;
-    const int64_t size = range ? (end[0] - begin[0]) * (end[1] - begin[1]) * width : 0;
-    int64_t i, o, lane, position[3];
-
-    pgi_winner_places(problem, &problem->x, scatter->x, d, h, scatter->windows[2], lanes,
-                      pgi_sweep_cells(&scatter->sweep, made), places);
-    for (o = i = 0; o < windows; o++) {
-        for (lane = 0; lane < lanes; lane++, i++) {
-            if (places[i] == PGI_NO_PLACE) {
-                places[i] = -1;
-            } else if (range) {
-                places[i] -= first;
-                places[i] = places[i] >= 0 && places[i] < size ? places[i] * lanes + lane : -1;
-            } else {
-                pgi_position_of_place(problem, places[i], position);
-                places[i] = place_in_tile(scatter, position, lane);
-            }
-        }
-    }
-    add_row(scatter, d, h, places);
-}
-
-/* Winners given by a row of indices; those that are none are reported and go nowhere. */
-static void read_indices(const pgi_scatter *scatter, int64_t d, int64_t h, int64_t *places)
-{
-    const pgi_problem *problem = &scatter->plan->problem;
-    const pgi_tensor *indices = &problem->indices;
-    const pgi_unit *unit = &scatter->unit;
-    const int64_t batch = problem->target.offset[PGI_BATCH] + unit->batch;
-    const int64_t channel = problem->target.offset[PGI_CHANNEL] + unit->channel;
-    const pgi_range windows = scatter->windows[2];
-    const char *row = scatter->indices +
-                      pgi_row_offset(indices, d, h, windows.begin) * (int64_t)problem->index_size;
-    int64_t o[3] = {d, h, 0}, lane, position[3];
-
-    for (o[2] = windows.begin; o[2] < windows.end; o[2]++) {
-        for (lane = 0; lane < unit->lanes; lane++, places++) {
-            const int64_t index =
-                pgi_index_load(problem->indexing.type, row,
-                               (o[2] - windows.begin) * indices->stride[PGI_SPATIAL + 2] +
-                                   lane * indices->stride[PGI_CHANNEL]);
-
-            *places = -1;
-            switch (pgi_check_index(problem, batch, channel + lane, o, index, position)) {
-            case PGI_INDEX_WINNER:
-                *places = place_in_tile(scatter, position, lane);
-                break;
-            case PGI_INDEX_NOWHERE:
-                break;
-            case PGI_INDEX_BAD:
-                pgi_report_bad_index(scatter->work,
-                                     pgi_window_element(problem, batch, channel + lane, o));
-                break;
-            }
-        }
-    }
-}
-
-/* The positions of the input that a window without gaps covers on an axis. */
-static pgi_range covered(const pgi_axis *axis, int64_t o)
-{
-    const int64_t start = o * axis->stride - axis->pad_lo;
-
-    if (axis->adaptive)
-        return pgi_axis_adaptive_window(axis, o);
-    return (pgi_range){pgi_max(0, start), pgi_min(axis->in, start + axis->kernel)};
-}
-
-/* Whether the tile at hand allows to locate rows of indices at once: it has whole rows, indices
- * count their places, and windows have no gaps and few rows. */
-static bool can_be_quick(const pgi_scatter *scatter)
-{
-    const pgi_problem *problem = &scatter->plan->problem;
-    int64_t places = scatter->plan->tiling.lanes; /* the widest unit of this tile */
-    int i;
-
-    if (problem->indexing.column_major || problem->indexing.unit != 1)
-        return false;
-    for (i = 0; i < 3; i++) {
-        const pgi_axis *axis = &problem->axis[i];
-
-        if ((axis->dilation != 1 && axis->kernel != 1) || (i < 2 && axis->kernel > QUICK_ROWS) ||
-            (i < 2 && axis->adaptive) || !pgi_mul(places, axis->in, &places))
-            return false;
-    }
-    return places <= INT32_MAX && scatter->unit.begin[2] == 0 &&
-           scatter->unit.end[2] == problem->axis[2].in;
-}
-
-static void enter_tile(pgi_scatter *scatter)
-{
-    const pgi_range windows = scatter->windows[2];
-    int64_t o;
-
-    scatter->columns = (int32_t *)(void *)(scatter->workspace + scatter->plan->room[ROOM_COLUMNS]);
-    scatter->quick = scatter->plan->problem.has_indices && can_be_quick(scatter);
-    for (o = windows.begin; scatter->quick && o < windows.end; o++) {
-        const pgi_range range = covered(&scatter->plan->problem.axis[2], o);
-        int32_t *column = scatter->columns + (o - windows.begin);
-
-        column[0] = (int32_t)range.begin;
-        column[windows.end - windows.begin] = (int32_t)range.end;
-    }
-}
-
-/* Where the winners of a row of windows may lie; false if a window of the row leaves the tile, or
- * covers nothing. */
-static bool cover_row(const pgi_scatter *scatter, int64_t d, int64_t h, pgi_cover *cover)
-{
-    const pgi_problem *problem = &scatter->plan->problem;
-    const pgi_indexing *indexing = &problem->indexing;
-    const pgi_range planes = covered(&problem->axis[0], d), rows = covered(&problem->axis[1], h);
-    const int64_t *begin = scatter->unit.begin, *end = scatter->unit.end;
-    const int64_t height = problem->axis[1].in, width = problem->axis[2].in;
-    const int64_t lanes = scatter->unit.lanes;
-    const int64_t batch = problem->target.offset[PGI_BATCH] + scatter->unit.batch;
-    const int64_t channel = problem->target.offset[PGI_CHANNEL] + scatter->unit.channel;
-
-    *cover = (pgi_cover){
-        .planes = planes.end - planes.begin,
-        .plane = height * width,
-        .rows = rows.end - rows.begin,
-        .row = width,
-        .begin = scatter->columns,
-        .end = scatter->columns + windows_in_row(scatter),
-        .column_step = lanes == 1,
-        .origin = batch * indexing->batch_step + channel * indexing->channel_step +
-                  (planes.begin * height + rows.begin) * width,
-        .origin_step = lanes == 1 ? 0 : indexing->channel_step,
-        .place = ((planes.begin - begin[0]) * (end[1] - begin[1]) + rows.begin - begin[1]) * width *
-                 lanes,
-        .place_step = lanes == 1 ? 0 : 1,
-        .place_unit = lanes,
-        .plane_gap = (height - (end[1] - begin[1])) * width,
-    };
-    return cover->planes > 0 && cover->rows > 0 && planes.begin >= begin[0] &&
-           planes.end <= end[0] && rows.begin >= begin[1] && rows.end <= end[1];
-}
-
-/* Adds a row of windows whose indices all lie where they should; false if one does not, or may mean
- * something else, and nothing has been added. */
-static bool add_quickly(const pgi_scatter *scatter, int64_t d, int64_t h)
-{
-    const poolgrad_plan *plan = scatter->plan;
-    const pgi_problem *problem = &plan->problem;
-    const pgi_tensor *indices = &problem->indices;
-    const int64_t lanes = scatter->unit.lanes, windows = windows_in_row(scatter);
-    const int64_t step = indices->stride[PGI_SPATIAL + 2];
-    int32_t *places = (int32_t *)(void *)(scatter->workspace + plan->room[ROOM_PLACES]);
-    int32_t *scratch = places + windows * lanes;
-    const char *row = scatter->indices + pgi_row_offset(indices, d, h, scatter->windows[2].begin) *
-                                             (int64_t)problem->index_size;
-    pgi_locate_fn *locate = plan->kernels.locate[problem->indexing.type - 1];
-    pgi_cover cover;
-    int64_t o;
-
-    if (!cover_row(scatter, d, h, &cover) ||
-        (lanes == 1 && !locate(places, scratch, row, step, &cover, windows)))
-        return false;
-    for (o = 0; lanes > 1 && o < windows; o++, cover.begin++, cover.end++)
-        if (!locate(places + o * lanes, scratch, row + o * step * (int64_t)problem->index_size,
-                    indices->stride[PGI_CHANNEL], &cover, lanes))
-            return false;
-    plan->kernels.collect(scatter->workspace + plan->room[ROOM_SUMS], places,
-                          load_terms(scatter, d, h), windows * lanes);
-    return true;
-}
-
-static void add_from_indices(const pgi_scatter *scatter)
-{
-    int64_t *places = (int64_t *)(void *)(scatter->workspace + scatter->plan->room[ROOM_PLACES]);
-    int64_t d, h;
+    const int64_t *stride = plan->problem.source.stride + PGI_SPATIAL;
+    const int64_t lanes = scatter->unit.lanes, before = scatter->parts.before * lanes;
+    const int64_t windows = length(scatter->windows[2]);
+    /* rows that follow each other without a gap are one row */
+    const int64_t rows = lanes == 1 && scatter->pitch == windows && stride[1] == windows * stride[2]
+                             ? length(scatter->windows[1])
+                             : 1;
+    int32_t *places = scatter->places;
+    char *terms = scatter->terms;
+    int64_t d, h, i;
 
     for (d = scatter->windows[0].begin; d < scatter->windows[0].end; d++) {
-        for (h = scatter->windows[1].begin; h < scatter->windows[1].end; h++) {
-            if (scatter->quick && add_quickly(scatter, d, h))
-                continue;
-            read_indices(scatter, d, h, places);
-            add_row(scatter, d, h, places);
+        for (h = scatter->windows[1].begin; h < scatter->windows[1].end; h += rows) {
+            pgi_load_row(plan, scatter->dy, d, h, scatter->windows[2].begin, rows * windows, lanes,
+                         terms + (size_t)before * plan->kernels.real);
+            for (i = 0; i < before; i++)
+                places[i] = PGI_NOWHERE;
+            for (i = before + windows * lanes; i < scatter->pitch; i++)
+                places[i] = PGI_NOWHERE;
+            places += rows * scatter->pitch;
+            terms += (size_t)(rows * scatter->pitch) * plan->kernels.real;
         }
     }
 }
 
-static void add_from_x(pgi_scatter *scatter)
+/* Whether all windows that positions of the tile look at are in its rows of windows, or before or
+ * after them. */
+static void look_at_columns(pgi_scatter *scatter)
+{
+    const pgi_gather *gather = &scatter->plan->problem.gather[2];
+    const pgi_unit *unit = &scatter->unit;
+    const int64_t turns = (unit->end[2] - unit->begin[2] - 1) / gather->period;
+    const int64_t begin = scatter->windows[2].begin - scatter->parts.before;
+    const int64_t end = scatter->windows[2].end + scatter->parts.after;
+    int64_t i;
+
+    scatter->award = scatter->parts.award;
+    for (i = 0; scatter->award && i < gather->period; i++) {
+        const pgi_run run = pgi_gather_run(gather, unit->begin[2] + i);
+
+        scatter->columns[i] = run;
+        if (run.count > 0 &&
+            (run.first < begin || run.first + (run.count - 1) * gather->q + turns >= end))
+            scatter->award = false;
+    }
+}
+
+/* The windows of a run that are there: the first of them and how many, `q` apart. */
+static pgi_run cut_run(pgi_run run, int64_t q, pgi_range windows)
+{
+    while (run.count > 0 && run.first < windows.begin) {
+        run.first += q;
+        run.count--;
+    }
+    while (run.count > 0 && run.first + (run.count - 1) * q >= windows.end)
+        run.count--;
+    return run;
+}
+
+/* Every position takes what is its own: row (d, h). */
+static void award_row(const pgi_scatter *scatter, int64_t d, int64_t h, pgi_run planes)
 {
     const poolgrad_plan *plan = scatter->plan;
-    const pgi_problem *problem = &plan->problem;
-    const int64_t begin[3] = {scatter->windows[0].begin, scatter->windows[1].begin,
-                              scatter->windows[2].begin};
-    const int64_t end[3] = {scatter->windows[0].end, scatter->windows[1].end,
-                            scatter->windows[2].end};
+    const pgi_gather *gather = plan->problem.gather;
+    const pgi_unit *unit = &scatter->unit;
+    const pgi_run rows = cut_run(pgi_gather_run(&gather[1], h), gather[1].q, scatter->windows[1]);
+    const int64_t at[3] = {d, h, unit->begin[2]}, real = (int64_t)plan->kernels.real;
+    pgi_award award = {.columns = unit->end[2] - unit->begin[2],
+                       .lanes = unit->lanes,
+                       .place = pgi_place_in_tile(scatter, at),
+                       .phases = (int)gather[2].period};
+    int64_t m, t, w;
+    int i;
 
-    pgi_sweep_region(&scatter->sweep, begin, end);
-    pgi_sweep_lanes(&scatter->sweep, scatter->unit.lanes);
-    if (scatter->sweep.planes.cells > 0) {
-        scatter->x = pgi_unit_memory(problem, &problem->x, &scatter->unit, scatter->work->x,
-                                     problem->element_size);
-        pgi_load_candidates(plan, &scatter->sweep, &problem->x, scatter->x);
+    for (i = 0; i < award.phases; i++) {
+        const pgi_run columns = scatter->columns[i];
+        int windows = 0;
+
+        for (m = 0; m < planes.count; m++) {
+            for (t = 0; t < rows.count; t++) {
+                const int64_t od = planes.first + m * gather[0].q - scatter->windows[0].begin;
+                const int64_t oh = rows.first + t * gather[1].q - scatter->windows[1].begin;
+                int64_t cell = (od * length(scatter->windows[1]) + oh) * scatter->pitch +
+                               (scatter->parts.before + columns.first - scatter->windows[2].begin) *
+                                   unit->lanes;
+
+                for (w = 0; w < columns.count; w++, cell += gather[2].q * unit->lanes) {
+                    award.phase[i].places[windows] = scatter->places + cell;
+                    award.phase[i].terms[windows++] = scatter->terms + cell * real;
+                }
+            }
+        }
+        award.phase[i].windows = windows;
     }
-    pgi_sweep_run(&scatter->sweep, take_row, scatter);
+    plan->kernels.award(scatter->workspace + scatter->parts.sums + award.place * unit->lanes * real,
+                        &award);
+}
+
+static void sum_tile(const pgi_scatter *scatter)
+{
+    const poolgrad_plan *plan = scatter->plan;
+    const pgi_gather *gather = plan->problem.gather;
+    const pgi_unit *unit = &scatter->unit;
+    const size_t real = plan->kernels.real;
+    const int64_t rows = length(scatter->windows[0]) * length(scatter->windows[1]);
+    const int64_t before = scatter->parts.before * unit->lanes;
+    char *sums = scatter->workspace + scatter->parts.sums;
+    int64_t d, h;
+
+    if (!scatter->award) {
+        /* without windows before and after them, all rows are one */
+        const int64_t joined = scatter->parts.award ? 1 : rows;
+
+        for (h = 0; h < rows; h += joined)
+            plan->kernels.deal(sums, scatter->places + h * scatter->pitch + before,
+                               scatter->terms + (size_t)(h * scatter->pitch + before) * real,
+                               unit->lanes, joined * length(scatter->windows[2]),
+                               scatter->parts.runs);
+        return;
+    }
+    for (d = unit->begin[0]; d < unit->end[0]; d++) {
+        const pgi_run planes =
+            cut_run(pgi_gather_run(&gather[0], d), gather[0].q, scatter->windows[0]);
+
+        for (h = unit->begin[1]; h < unit->end[1]; h++)
+            award_row(scatter, d, h, planes);
+    }
 }
 
 static void store_tile(const pgi_scatter *scatter, char *dx)
 {
     const pgi_unit *unit = &scatter->unit;
     const int64_t places = unit->end[2] - unit->begin[2];
-    const char *sums = scatter->workspace + scatter->plan->room[ROOM_SUMS];
+    const char *sums = scatter->workspace + scatter->parts.sums;
     const poolgrad_plan *plan = scatter->plan;
     const int64_t *stride = plan->problem.target.stride + PGI_SPATIAL;
     int64_t d, h;
@@ -308,11 +175,9 @@ static void store_tile(const pgi_scatter *scatter, char *dx)
 
         for (d = unit->begin[0]; d < unit->end[0]; d++) {
             for (h = unit->begin[1]; h < (rows ? unit->begin[1] + 1 : unit->end[1]); h++) {
-                const pgi_rows run = {.row = {sums}, .count = 1};
-
-                pgi_finish_row(plan, scatter->work, dx, d, h, unit->begin[2], &run, 1, row,
+                pgi_finish_row(plan, scatter->work, dx, d, h, unit->begin[2], sums, row,
                                unit->lanes);
-                sums += (size_t)(row * unit->lanes) * plan->kernels.sums.size;
+                sums += (size_t)(row * unit->lanes) * plan->kernels.real;
             }
         }
         return;
@@ -320,9 +185,36 @@ static void store_tile(const pgi_scatter *scatter, char *dx)
     for (d = unit->begin[0]; d < unit->end[0]; d++) {
         for (h = unit->begin[1]; h < unit->end[1]; h++) {
             pgi_store_row(scatter->plan, dx, d, h, unit->begin[2], places, unit->lanes, sums);
-            sums += (size_t)(places * unit->lanes) * scatter->plan->kernels.sums.size;
+            sums += (size_t)(places * unit->lanes) * scatter->plan->kernels.real;
         }
     }
+}
+
+static void find_winners(pgi_scatter *scatter, bool new_tile)
+{
+    const pgi_problem *problem = &scatter->plan->problem;
+    const pgi_unit *unit = &scatter->unit;
+    pgi_box box;
+    int i;
+
+    if (new_tile) {
+        int64_t begin[3], end[3];
+
+        for (i = 0; i < 3; i++) {
+            begin[i] = scatter->windows[i].begin;
+            end[i] = scatter->windows[i].end;
+            box.begin[i] = unit->begin[i];
+            box.end[i] = unit->end[i];
+        }
+        pgi_contest_region(&scatter->contest, begin, end, &box);
+    }
+    if (!scatter->contest.empty)
+        pgi_contest_run(
+            &scatter->contest,
+            pgi_unit_memory(problem, &problem->x, unit, scatter->work->x, problem->element_size),
+            unit->lanes, true);
+    memcpy(scatter->windows, scatter->contest.windows, sizeof scatter->windows);
+    scatter->places = scatter->contest.places - scatter->parts.before * unit->lanes;
 }
 
 static void run_unit(void *context, const pgi_unit *unit, bool new_tile)
@@ -338,25 +230,117 @@ static void run_unit(void *context, const pgi_unit *unit, bool new_tile)
     scatter->unit = *unit;
     for (i = 0; i < 3; i++) {
         scatter->windows[i] = pgi_gather_reach(&problem->gather[i], unit->begin[i], unit->end[i]);
-        reached &= scatter->windows[i].begin < scatter->windows[i].end;
+        reached &= length(scatter->windows[i]) > 0;
         places *= unit->end[i] - unit->begin[i];
     }
-    if (new_tile)
-        enter_tile(scatter);
-    memset(scatter->workspace + plan->room[ROOM_SUMS], 0, (size_t)places * plan->kernels.sums.size);
+    if (reached && problem->has_indices) {
+        if (new_tile)
+            pgi_trace_tile(scatter);
+        scatter->indices =
+            pgi_unit_memory(problem, &problem->indices, unit, work->indices, problem->index_size);
+        scatter->places = (int32_t *)(void *)(scatter->workspace + scatter->parts.places);
+    } else if (reached) {
+        find_winners(scatter, new_tile);
+        reached = !scatter->contest.empty;
+    }
+    if (reached && new_tile)
+        look_at_columns(scatter);
+    if (!reached || !scatter->award)
+        memset(scatter->workspace + scatter->parts.sums, 0, (size_t)places * plan->kernels.real);
     if (reached) {
+        scatter->pitch =
+            (length(scatter->windows[2]) + scatter->parts.before + scatter->parts.after) *
+            unit->lanes;
+        scatter->terms = scatter->workspace + scatter->parts.terms;
         scatter->dy =
             pgi_unit_memory(problem, &problem->source, unit, work->source, problem->element_size);
-        if (problem->has_indices) {
-            scatter->indices = pgi_unit_memory(problem, &problem->indices, unit, work->indices,
-                                               problem->index_size);
-            add_from_indices(scatter);
-        } else {
-            add_from_x(scatter);
-        }
+        if (problem->has_indices)
+            pgi_trace_windows(scatter);
+        load_windows(scatter);
+        sum_tile(scatter);
     }
     store_tile(scatter, (char *)pgi_unit_memory(problem, &problem->target, unit, work->target,
                                                 problem->element_size));
+}
+
+static bool applicable(const pgi_problem *problem)
+{
+    int64_t places = 1;
+    int i;
+
+    for (i = 0; i < 3; i++)
+        if (!pgi_mul(places, problem->axis[i].in, &places))
+            return false;
+    return problem->desc.op == POOLGRAD_MAX_GRAD && places <= -(int64_t)PGI_NOWHERE;
+}
+
+/* Whether positions take: channels fill vectors, and windows have few taps. */
+static bool takes(const pgi_problem *problem, int64_t lanes)
+{
+    const pgi_gather *gather = problem->gather;
+    int64_t taps = 1;
+    int i;
+
+    for (i = 0; i < 3; i++) {
+        if (problem->axis[i].kernel > FEW_TAPS || problem->axis[i].adaptive)
+            return false;
+        taps *= problem->axis[i].kernel;
+    }
+    return lanes >= FULL_LANES && taps <= FEW_TAPS && gather[2].filled &&
+           gather[2].period <= PGI_AWARD_PHASES;
+}
+
+static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling,
+                       pgi_scatter_parts *parts)
+{
+    const int64_t real = (int64_t)pgi_compute_size(problem->desc.dtype), lanes = tiling->lanes;
+    pgi_placement at = {0, true};
+    int64_t windows[3], row, pitch;
+    int i;
+
+    *parts = (pgi_scatter_parts){.award = takes(problem, lanes),
+                                 .runs = problem->axis[2].kernel >
+                                         RUN_STRIDES * problem->axis[2].stride};
+    if (parts->award)
+        parts->before = parts->after = problem->gather[2].longest * problem->gather[2].q;
+    for (i = 0; i < 3; i++) {
+        windows[i] = pgi_min(pgi_gather_reach_bound(&problem->gather[i], tiling->extent[i]),
+                             problem->gather[i].most_sources);
+        /* without windows there is no contest, but it wants at least one target */
+        windows[i] = pgi_max(1, windows[i]);
+    }
+    if (!pgi_add(windows[2], parts->before + parts->after, &pitch) ||
+        !pgi_mul(pitch, lanes, &pitch) || !pgi_mul(tiling->extent[2], lanes, &row))
+        return -1;
+    if (problem->has_x) {
+        if (!pgi_contest_measure(problem->taps, windows, lanes, parts->before, parts->after,
+                                 problem->desc.dtype, &parts->contest))
+            return -1;
+        at.end = (int64_t)parts->contest.bytes;
+    } else {
+        parts->places = pgi_place(&at, windows[0], windows[1], pitch, sizeof(int32_t));
+        pgi_place(&at, 1, 1, PGI_SLACK, sizeof(int32_t));
+    }
+    parts->terms = pgi_place(&at, windows[0], windows[1], pitch, real);
+    pgi_place(&at, 1, 1, PGI_SLACK, real);
+    parts->sums = pgi_place(&at, tiling->extent[0], tiling->extent[1], row, real);
+    pgi_place(&at, 1, 1, PGI_SLACK, real);
+    parts->begin = pgi_place(&at, 1, 1, pgi_max(windows[2], PGI_JOINED_WINDOWS), sizeof(int32_t));
+    parts->width = pgi_place(&at, 1, 1, pgi_max(windows[2], PGI_JOINED_WINDOWS), sizeof(int32_t));
+    return at.fits ? at.end : -1;
+}
+
+static int64_t lay_out(const pgi_problem *problem, const pgi_tiling *tiling, size_t room[PGI_ROOMS])
+{
+    pgi_scatter_parts parts;
+
+    (void)room;
+    return measure(problem, tiling, &parts);
+}
+
+static bool prepare(poolgrad_plan *plan)
+{
+    return pgi_plan_tile(plan, lay_out);
 }
 
 static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, int64_t end,
@@ -365,58 +349,19 @@ static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, 
     pgi_scatter scatter = {.plan = plan,
                            .work = work,
                            .workspace = workspace,
-                           .sweep = {.gather = plan->problem.taps,
-                                     .layout = &plan->sweep,
-                                     .cells = pgi_candidate_cells(plan),
-                                     .workspace = workspace}};
+                           .contest = {.plan = plan,
+                                       .taps = plan->problem.taps,
+                                       .tensor = &plan->problem.x,
+                                       .workspace = workspace}};
 
+    measure(&plan->problem, &plan->tiling, &scatter.parts);
+    scatter.contest.layout = &scatter.parts.contest;
     pgi_each_unit(plan, begin, end, run_unit, &scatter);
-}
-
-static bool applicable(const pgi_problem *problem)
-{
-    return problem->desc.op == POOLGRAD_MAX_GRAD;
-}
-
-static int64_t lay_out(const pgi_problem *problem, const pgi_tiling *tiling,
-                       pgi_sweep_layout *sweep, size_t room[PGI_ROOMS])
-{
-    const int64_t real = (int64_t)pgi_compute_size(problem->desc.dtype);
-    pgi_placement at = {0, true};
-    int64_t windows[3], row;
-    int i;
-
-    for (i = 0; i < 3; i++) {
-        windows[i] = pgi_min(pgi_gather_reach_bound(&problem->gather[i], tiling->extent[i]),
-                             problem->gather[i].most_sources);
-        /* without windows nothing is swept, but a sweep wants at least one target */
-        windows[i] = pgi_max(1, windows[i]);
-    }
-    if (problem->has_x) {
-        if (!pgi_sweep_measure(problem->taps, windows, tiling->lanes, pgi_candidate_size(problem),
-                               sweep))
-            return -1;
-        at.end = (int64_t)sweep->bytes;
-    }
-    if (!pgi_mul(tiling->extent[2], tiling->lanes, &row))
-        return -1;
-    room[ROOM_SUMS] = pgi_place(&at, tiling->extent[0], tiling->extent[1], row, real);
-    room[ROOM_TERMS] = pgi_place(&at, 1, windows[2], tiling->lanes, real);
-    /* places: as two arrays of 32 bits where those will do, of which the second is longer than it
-     * need be */
-    room[ROOM_PLACES] = pgi_place(&at, 1, windows[2], tiling->lanes, sizeof(int64_t));
-    room[ROOM_COLUMNS] = pgi_place(&at, 1, 2, windows[2], sizeof(int32_t));
-    return at.fits ? at.end : -1;
-}
-
-static bool prepare(poolgrad_plan *plan)
-{
-    return pgi_plan_tile(plan, lay_out);
 }
 
 const pgi_strategy pgi_strategy_scatter = {
     .name = "scatter",
-    .reason = "sums a tile of dx in cache, window by window, and stores it once",
+    .reason = "sums a tile of dx in cache, from the winners of its windows, and stores it once",
     .applicable = applicable,
     .prepare = prepare,
     .run = run,

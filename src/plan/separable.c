@@ -1,32 +1,53 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Averages, both ways, at a cost that grows with the logarithm of the window: a sweep that adds.
+ * Averages, both ways, at a cost that grows with the logarithm of the window: a cascade of sums.
  * The gradient divides every dy by its window's count as it is loaded; the forward pass divides
  * every sum by it before it is stored.
  */
 #include "core/dtype.h"
 #include "core/integer.h"
+#include "plan/arrange.h"
+#include "plan/columns.h"
 #include "plan/placement.h"
 #include "plan/rows.h"
 #include "plan/strategies.h"
 
-/* The strategy's own parts of the workspace, behind the sweep. */
+#include <string.h>
+
+/* The strategy's own parts of the workspace, behind the cascade. */
 enum {
     ROOM_COUNTS,
     ROOM_DIVISORS,
-    ROOM_QUOTIENTS
+    ROOM_COLUMNS, /* of pgi_columns */
+    ROOM_RESULTS  /* of a forward pass: a batch of rows of sums; one of quotients */
 };
+
+/* Rows of divisors that are kept: those of the first, middle and last rows of planes differ. */
+#define DIVISOR_ROWS 4
 
 typedef struct pgi_average {
     const poolgrad_plan *plan;
     const pgi_work *work;
-    pgi_sweep sweep;
-    char *target;         /* of the unit's batch and first channel */
-    pgi_range windows[3]; /* of the tile: sources of a gradient, targets of a forward pass */
-    int64_t *counts[3];   /* of those windows, axis by axis */
-    bool uniform;         /* one divisor for all windows of a row */
-    int64_t outer; /* what the divisors that are there now have of the other axes; 0: none are */
+    pgi_cascade cascade;
+    pgi_columns columns;
+    const char *source;    /* of the unit's batch and first channel */
+    char *target;          /* likewise */
+    bool forward, dense;   /* dense: the elements of target rows lie side by side, and beta is 0 */
+    pgi_range windows[3];  /* of the tile: sources of a gradient, targets of a forward pass */
+    int64_t *counts[3];    /* of those windows, axis by axis */
+    bool uniform;          /* one divisor for all windows of a row */
+    pgi_divisors divisors; /* those that were asked for last */
+    struct {
+        int64_t outer; /* what they have of the other axes; 0: none are there */
+        pgi_division how;
+    } known[DIVISOR_ROWS]; /* rows of divisors at hand */
+    int next;              /* the one that makes room for others */
+    int64_t result_pitch;  /* reals */
+    const char *ahead;     /* where source rows that will be loaded next begin */
+    int64_t ahead_bytes;   /* as much as a batch of target rows needs; 0 if they do not follow */
 } pgi_average;
+
+/* ----------------------------------------------------------------- divisors */
 
 /* What a window contributes to the divisor on one axis; 0 if it covers nothing there. */
 static int64_t axis_count(const pgi_problem *problem, int axis, int64_t o)
@@ -36,198 +57,451 @@ static int64_t axis_count(const pgi_problem *problem, int axis, int64_t o)
     return pgi_axis_count(&problem->axis[axis], problem->desc.divisor, o);
 }
 
+/* All of some windows; whether they are equal. Windows lose taps only at the two ends of an axis:
+ * if the outermost two have all, so have those between. */
+static bool count_windows(const pgi_problem *problem, int axis, pgi_range windows, int64_t *counts)
+{
+    const int64_t number = windows.end - windows.begin, kernel = problem->axis[axis].kernel;
+    bool equal = true, whole;
+    int64_t i;
+
+    if (number == 0)
+        return true;
+    counts[0] = axis_count(problem, axis, windows.begin);
+    whole = !problem->axis[axis].adaptive && problem->desc.divisor != POOLGRAD_OVERRIDE &&
+            counts[0] == kernel && axis_count(problem, axis, windows.end - 1) == kernel;
+    for (i = 1; i < number; i++) {
+        counts[i] = whole ? kernel : axis_count(problem, axis, windows.begin + i);
+        equal &= counts[i] == counts[0];
+    }
+    return equal;
+}
+
+/* All rows (d, h) have one `outer`: the number that all their counts are multiplied with. */
+static int64_t outer_count(const pgi_average *average, int64_t d, int64_t h)
+{
+    const pgi_problem *problem = &average->plan->problem;
+    const int64_t outer = average->counts[0][d - average->windows[0].begin] *
+                          average->counts[1][h - average->windows[1].begin];
+
+    return problem->desc.divisor == POOLGRAD_OVERRIDE ? outer * problem->desc.divisor_override
+                                                      : outer;
+}
+
+/* How the quickest way to divide by all of some counts is called. */
+static pgi_division division_by(const int64_t *counts, int64_t number, int64_t outer)
+{
+    pgi_division how = PGI_QUOTIENT;
+    int64_t o;
+
+    for (o = 0; o < number; o++) {
+        const int64_t count = outer * counts[o];
+
+        if (count >= 1 << 22 || count <= -(1 << 22))
+            return PGI_DIVIDE;
+    }
+    if (number == 1 && outer * counts[0] > 0 && (outer * counts[0] & (outer * counts[0] - 1)) == 0)
+        how = PGI_MULTIPLY;
+    return how;
+}
+
+/* The divisors of a row of windows, integers converted once, and their reciprocals. Windows that
+ * cover nothing are in no run, or have the sum 0: any number but 0 will do for them. */
+static void make_divisors(const pgi_average *average, int64_t outer, int64_t number, char *divisors,
+                          char *reciprocals)
+{
+    const int64_t all = number > 1 ? number + PGI_ROW_REALS : number; /* the rest of a vector */
+    int64_t o;
+
+    for (o = 0; o < all; o++) {
+        const int64_t product = o < number ? outer * average->counts[2][o] : 1;
+        const int64_t count = product ? product : 1;
+
+        if (average->plan->kernels.real == sizeof(double)) {
+            ((double *)(void *)divisors)[o] = (double)count;
+            ((double *)(void *)reciprocals)[o] = 1 / (double)count;
+        } else {
+            ((float *)(void *)divisors)[o] = (float)count;
+            ((float *)(void *)reciprocals)[o] = 1 / (float)count;
+        }
+    }
+}
+
+static void set_divisors(pgi_average *average, int64_t outer)
+{
+    const int64_t windows = average->windows[2].end - average->windows[2].begin;
+    const int64_t number = average->uniform ? pgi_min(1, windows) : windows;
+    const size_t row = (size_t)(windows + PGI_ROW_REALS) * average->plan->kernels.real;
+    char *room = average->cascade.workspace + average->plan->room[ROOM_DIVISORS];
+    int i;
+
+    for (i = 0; i < DIVISOR_ROWS && (outer == 0 || average->known[i].outer != outer); i++)
+        ;
+    if (i == DIVISOR_ROWS) {
+        i = average->next;
+        average->next = (i + 1) % DIVISOR_ROWS;
+        average->known[i].outer = outer;
+        average->known[i].how = division_by(average->counts[2], number, outer);
+        make_divisors(average, outer, number, room + (size_t)(2 * i) * row,
+                      room + (size_t)(2 * i + 1) * row);
+    }
+    average->divisors =
+        (pgi_divisors){room + (size_t)(2 * i) * row, room + (size_t)(2 * i + 1) * row,
+                       !average->uniform, average->known[i].how};
+}
+
+/* The places from w on that have one divisor (all, if lanes do not matter), and the divisors from
+ * there on. */
+static int64_t places_alike(const pgi_average *average, int64_t w, pgi_divisors *by)
+{
+    const pgi_range windows = average->windows[2];
+    const int64_t *count = average->counts[2] + (w - windows.begin);
+    const size_t real = average->plan->kernels.real;
+    int64_t places = 1;
+
+    *by = average->divisors;
+    if (average->uniform || average->cascade.lanes == 1)
+        return windows.end - w;
+    while (w + places < windows.end && count[places] == count[0])
+        places++;
+    by->divisor = (const char *)by->divisor + (size_t)(w - windows.begin) * real;
+    by->reciprocal = (const char *)by->reciprocal + (size_t)(w - windows.begin) * real;
+    by->step = 0;
+    return places;
+}
+
+/* ------------------------------------------------------------------ loading */
+
+/* `rows` rows from (d, h) on, `places` groups of lanes from w on, to `to` and a pitch on. */
+static void load_part(const pgi_average *average, int64_t d, int64_t h, int64_t rows, int64_t w,
+                      int64_t places, const pgi_divisors *by, char *to)
+{
+    const poolgrad_plan *plan = average->plan;
+    const pgi_tensor *source = &plan->problem.source;
+    const int64_t *stride = source->stride + PGI_SPATIAL;
+    const int64_t size = (int64_t)plan->problem.element_size;
+    const int64_t lanes = average->cascade.lanes, lane_step = source->stride[PGI_CHANNEL];
+    const int64_t pitch = average->cascade.pitch;
+    /* What is behind a padded row are zeros up to where the next one begins. (Of the zeros that
+     * fill its last vector, those past its pitch are no more than are before the next row.) */
+    const bool room = pitch % PGI_ROW_REALS == 0 && w + places == average->cascade.reach[2].end &&
+                      average->cascade.reach[2].end - average->cascade.reach[2].begin <
+                          average->cascade.virtual[2].end - average->cascade.virtual[2].begin;
+    const char *from = average->source + pgi_row_offset(source, d, h, w) * size;
+    int64_t row;
+
+    if (lanes == 1) {
+        plan->kernels.terms(to, pitch, from, stride[1], stride[2], rows, places, by,
+                            room && stride[2] == 1);
+    } else if (lane_step == 1 && (stride[2] == lanes || places == 1)) {
+        plan->kernels.terms(to, pitch, from, stride[1], 1, rows, places * lanes, by,
+                            room && places == average->cascade.reach[2].end -
+                                                  average->cascade.reach[2].begin);
+    } else {
+        for (row = 0; row < rows; row++)
+            plan->kernels.terms(to + (size_t)(row * pitch) * plan->kernels.real, lanes,
+                                from + row * stride[1] * size, stride[2], lane_step, places, lanes,
+                                by, false);
+    }
+}
+
+/* Source rows that will be loaded soon. */
+static pgi_ahead look_ahead(pgi_average *average)
+{
+    pgi_ahead ahead = {NULL, NULL};
+
+    if (average->ahead && average->ahead_bytes > 0) {
+        ahead.at = average->ahead;
+        ahead.end = average->ahead += average->ahead_bytes;
+    }
+    return ahead;
+}
+
+static void load_rows(void *context, int64_t d, int64_t begin, int64_t end)
+{
+    pgi_average *average = context;
+    const pgi_cascade *cascade = &average->cascade;
+    const size_t real = average->plan->kernels.real;
+    const pgi_range places = cascade->reach[2];
+    const int64_t before = places.begin - cascade->virtual[2].begin;
+    pgi_divisors by = {.how = PGI_KEEP};
+    int64_t h, w, rows, part;
+
+    for (h = begin; h < end && places.begin < places.end; h += rows) {
+        char *to = pgi_cascade_source_row(cascade, d, h);
+
+        rows = pgi_min(end - h, pgi_cascade_rows_together(cascade, h));
+        if (!average->forward) {
+            const int64_t *count = average->counts[1] + (h - average->windows[1].begin);
+
+            for (part = 1; part < rows && count[part] == count[0]; part++)
+                ;
+            rows = part;
+            set_divisors(average, outer_count(average, d, h));
+        }
+        average->ahead = average->source +
+                         pgi_row_offset(&average->plan->problem.source, d, h + rows, places.begin) *
+                             (int64_t)average->plan->problem.element_size;
+        for (w = places.begin; w < places.end; w += part) {
+            part = average->forward ? places.end - w : places_alike(average, w, &by);
+            load_part(average, d, h, rows, w, part, &by,
+                      to + (size_t)((before + w - places.begin) * cascade->lanes) * real);
+        }
+    }
+}
+
+/* ------------------------------------------------------------------ storing */
+
+static char *target_row(const pgi_average *average, int64_t d, int64_t h)
+{
+    const pgi_problem *problem = &average->plan->problem;
+
+    return average->target + pgi_row_offset(&problem->target, d, h, average->cascade.begin[2]) *
+                                 (int64_t)problem->element_size;
+}
+
+/* The gradient: sums are what is to be stored. */
+static void take_sums(void *context, int64_t d, int64_t h, int count, const void *const *rows)
+{
+    pgi_average *average = context;
+    const poolgrad_plan *plan = average->plan;
+    const pgi_cascade *cascade = &average->cascade;
+    const int64_t places = cascade->end[2] - cascade->begin[2];
+    const int64_t pitch = plan->problem.target.stride[PGI_SPATIAL + 1];
+    const pgi_last_axis whole = {.places = places,
+                                 .lanes = cascade->lanes,
+                                 .advance = 1,
+                                 .step = 1,
+                                 .turns = 1,
+                                 .count = {1}};
+    int i;
+
+    if (average->dense && average->columns.way == PGI_BY_PICKS) {
+        plan->kernels.finish_picks(target_row(average, d, h), pitch, rows, count,
+                                   &average->columns.picks, plan->scale.alpha,
+                                   average->work->stream_inside, look_ahead(average));
+        return;
+    }
+    if (average->dense && average->columns.way == PGI_IN_TURNS) {
+        plan->kernels.finish(target_row(average, d, h), pitch, rows, count, &average->columns.last,
+                             plan->scale.alpha, average->work->stream_inside, look_ahead(average));
+        return;
+    }
+    for (i = 0; i < count; i++) {
+        const void *sums = pgi_columns_sum(&average->columns, rows[i]);
+
+        if (average->dense)
+            plan->kernels.finish(target_row(average, d, h + i), 0, &sums, 1, &whole,
+                                 plan->scale.alpha, average->work->stream_inside,
+                                 look_ahead(average));
+        else
+            pgi_store_row(plan, average->target, d, h + i, cascade->begin[2], places,
+                          cascade->lanes, sums);
+    }
+}
+
+/* `rows` rows of sums, a pitch apart, divided and stored. */
+static void store_quotients(pgi_average *average, int64_t d, int64_t h, int rows, const char *sums,
+                            int64_t pitch)
+{
+    const poolgrad_plan *plan = average->plan;
+    const pgi_cascade *cascade = &average->cascade;
+    const size_t real = plan->kernels.real, element = plan->problem.element_size;
+    const int64_t lanes = cascade->lanes, begin = cascade->begin[2];
+    char *row = cascade->workspace + plan->room[ROOM_RESULTS] +
+                (size_t)(plan->cascade.batch * average->result_pitch) * real;
+    pgi_divisors by;
+    int64_t w, part;
+    int i;
+
+    set_divisors(average, outer_count(average, d, h));
+    if (average->dense) {
+        for (w = begin; w < cascade->end[2]; w += part) {
+            part = places_alike(average, w, &by);
+            plan->kernels.divide(
+                target_row(average, d, h) + (size_t)((w - begin) * lanes) * element,
+                plan->problem.target.stride[PGI_SPATIAL + 1],
+                sums + (size_t)((w - begin) * lanes) * real, pitch, rows, part * lanes, &by,
+                plan->scale.alpha, average->work->stream_inside);
+        }
+        return;
+    }
+    for (i = 0; i < rows; i++, sums += (size_t)pitch * real) {
+        for (w = begin; w < cascade->end[2]; w += part) {
+            const size_t offset = (size_t)((w - begin) * lanes) * real;
+
+            part = places_alike(average, w, &by);
+            plan->kernels.divide_reals(row + offset, 0, sums + offset, 0, 1, part * lanes, &by, 1,
+                                       false);
+        }
+        pgi_store_row(plan, average->target, d, h + i, begin, cascade->end[2] - begin, lanes, row);
+    }
+}
+
+/* The forward pass: sums are still to be divided. */
+static void take_to_divide(void *context, int64_t d, int64_t h, int count, const void *const *rows)
+{
+    pgi_average *average = context;
+    const poolgrad_plan *plan = average->plan;
+    char *results = average->cascade.workspace + plan->room[ROOM_RESULTS];
+    int i, k;
+
+    if (average->columns.way == PGI_BY_ROWS) {
+        for (i = 0; i < count; i++)
+            store_quotients(average, d, h + i, 1, pgi_columns_sum(&average->columns, rows[i]), 0);
+        return;
+    }
+    if (average->columns.way == PGI_BY_PICKS)
+        plan->kernels.finish_picks_reals(results, average->result_pitch, rows, count,
+                                         &average->columns.picks, 1, false, look_ahead(average));
+    else
+        plan->kernels.finish_reals(results, average->result_pitch, rows, count,
+                                   &average->columns.last, 1, false, look_ahead(average));
+    for (i = 0; i < count; i = k) {
+        const int64_t outer = outer_count(average, d, h + i);
+
+        for (k = i + 1; k < count && outer_count(average, d, h + k) == outer; k++)
+            ;
+        store_quotients(average, d, h + i, k - i,
+                        results + (size_t)(i * average->result_pitch) * plan->kernels.real,
+                        average->result_pitch);
+    }
+}
+
+/* -------------------------------------------------------------------- units */
+
+/* Bytes of the source that a batch of target rows needs on average, if they lie one behind the
+ * other. */
+static int64_t bytes_per_batch(const pgi_average *average)
+{
+    const pgi_problem *problem = &average->plan->problem;
+    const int64_t *stride = problem->source.stride + PGI_SPATIAL;
+    const pgi_cascade *cascade = &average->cascade;
+    const int64_t rows = cascade->reach[1].end - cascade->reach[1].begin;
+    const int64_t planes = cascade->reach[0].end - cascade->reach[0].begin;
+    const int64_t places = cascade->reach[2].end - cascade->reach[2].begin;
+    const int64_t batches =
+        (cascade->end[0] - cascade->begin[0]) *
+        pgi_ceil_div(cascade->end[1] - cascade->begin[1],
+                     average->columns.way != PGI_BY_ROWS ? average->plan->cascade.batch : 1);
+
+    if (stride[2] != cascade->lanes || (cascade->lanes > 1 && problem->source.stride[1] != 1) ||
+        (rows > 1 && stride[1] != places * stride[2]))
+        return 0;
+    return planes * rows * places * cascade->lanes * (int64_t)problem->element_size / batches;
+}
+
 /* Everything that depends on the tile but not on batch and channels. */
 static void enter_tile(pgi_average *average, const pgi_unit *unit)
 {
     const pgi_problem *problem = &average->plan->problem;
-    int64_t *counts =
-        (int64_t *)(void *)(average->sweep.workspace + average->plan->room[ROOM_COUNTS]);
-    int64_t o;
+    pgi_cascade *cascade = &average->cascade;
+    int64_t *counts = (int64_t *)(void *)(cascade->workspace + average->plan->room[ROOM_COUNTS]);
     int axis;
 
-    pgi_sweep_region(&average->sweep, unit->begin, unit->end);
-    average->uniform = true;
-    average->outer = 0;
+    pgi_cascade_region(cascade, unit->begin, unit->end, unit->lanes);
+    pgi_columns_region(&average->columns, cascade,
+                       cascade->workspace + average->plan->room[ROOM_COLUMNS]);
+    average->result_pitch = pgi_whole_vectors((unit->end[2] - unit->begin[2]) * unit->lanes);
+    average->ahead_bytes = bytes_per_batch(average);
+    memset(average->known, 0, sizeof average->known);
     for (axis = 0; axis < 3; axis++) {
-        average->windows[axis] = average->sweep.reach[axis];
-        if (pgi_is_forward(problem->desc.op))
+        average->windows[axis] = cascade->reach[axis];
+        if (average->forward)
             average->windows[axis] = (pgi_range){unit->begin[axis], unit->end[axis]};
         average->counts[axis] = counts;
-        for (o = average->windows[axis].begin; o < average->windows[axis].end; o++, counts++) {
-            *counts = axis_count(problem, axis, o);
-            average->uniform &= axis < 2 || *counts == average->counts[2][0];
-        }
+        average->uniform = count_windows(problem, axis, average->windows[axis], counts);
+        counts += average->windows[axis].end - average->windows[axis].begin;
     }
-}
-
-/* The divisors of row (d, h) of windows, integers converted once. Windows that cover nothing are
- * in no run, or have the sum 0: any number but 0 will do for them. */
-static const char *row_divisors(pgi_average *average, int64_t d, int64_t h)
-{
-    const pgi_problem *problem = &average->plan->problem;
-    const int64_t windows = average->windows[2].end - average->windows[2].begin;
-    char *divisors = average->sweep.workspace + average->plan->room[ROOM_DIVISORS];
-    int64_t outer = average->counts[0][d - average->windows[0].begin] *
-                    average->counts[1][h - average->windows[1].begin];
-    int64_t o;
-
-    if (problem->desc.divisor == POOLGRAD_OVERRIDE)
-        outer *= problem->desc.divisor_override;
-    if (outer == average->outer && outer != 0) /* most rows are like the one before */
-        return divisors;
-    average->outer = outer;
-    for (o = 0; o < (average->uniform ? pgi_min(1, windows) : windows); o++) {
-        const int64_t product = outer * average->counts[2][o], count = product ? product : 1;
-
-        if (average->sweep.cells.size == sizeof(double))
-            ((double *)(void *)divisors)[o] = (double)count;
-        else
-            ((float *)(void *)divisors)[o] = (float)count;
-    }
-    return divisors;
-}
-
-/* How many rows from row h on can be loaded as one: they follow each other in memory as places do,
- * and have one divisor. */
-static int64_t rows_alike(const pgi_average *average, int64_t h)
-{
-    const int64_t *stride = average->plan->problem.source.stride + PGI_SPATIAL;
-    const pgi_range places = average->sweep.reach[2];
-    const int64_t *count = average->counts[1] + (h - average->windows[1].begin);
-    int64_t step, rows = 1;
-
-    if (!average->uniform || !pgi_mul(places.end - places.begin, stride[2], &step) ||
-        stride[1] != step)
-        return 1;
-    while (h + rows < average->sweep.reach[1].end && count[rows] == count[0])
-        rows++;
-    return rows;
-}
-
-static void load_rows(pgi_average *average, const char *source)
-{
-    const poolgrad_plan *plan = average->plan;
-    const pgi_sweep *sweep = &average->sweep;
-    const bool gradient = !pgi_is_forward(plan->problem.desc.op);
-    const pgi_range places = sweep->reach[2];
-    int64_t d, h, rows;
-
-    for (d = sweep->reach[0].begin; d < sweep->reach[0].end; d++) {
-        for (h = sweep->reach[1].begin; h < sweep->reach[1].end; h += rows) {
-            rows = gradient ? rows_alike(average, h) : 1;
-            pgi_load_row(plan, source, d, h, places.begin, rows * (places.end - places.begin),
-                         sweep->lanes, gradient ? row_divisors(average, d, h) : NULL,
-                         !gradient || average->uniform, pgi_sweep_source_row(sweep, d, h));
-        }
-    }
-}
-
-/* A row of sums divided; a copy, because the sweep may give the same row again. */
-static const char *divide_row(pgi_average *average, int64_t d, int64_t h, const char *sums)
-{
-    const poolgrad_plan *plan = average->plan;
-    const pgi_sweep *sweep = &average->sweep;
-    const int64_t places = sweep->end[2] - sweep->begin[2], lanes = sweep->lanes;
-    const char *divisors = row_divisors(average, d, h);
-    char *quotients = sweep->workspace + plan->room[ROOM_QUOTIENTS];
-    int64_t o;
-
-    sweep->cells.pick(quotients, sums, 1, lanes, places);
-    if (lanes == 1 || average->uniform) {
-        plan->kernels.divide(quotients, divisors, !average->uniform, places * lanes);
-        return quotients;
-    }
-    for (o = 0; o < places; o++)
-        plan->kernels.divide(quotients + (size_t)(o * lanes) * sweep->cells.size,
-                             divisors + (size_t)o * sweep->cells.size, 0, lanes);
-    return quotients;
-}
-
-static void take_row(void *context, int64_t d, int64_t h, const pgi_target_row *made)
-{
-    pgi_average *average = context;
-    const poolgrad_plan *plan = average->plan;
-    const pgi_sweep *sweep = &average->sweep;
-    const int64_t places = sweep->end[2] - sweep->begin[2];
-    const bool direct = plan->scale.beta == 0 && pgi_is_dense(plan, sweep->lanes);
-    pgi_rows sums = {.count = 1};
-
-    if (direct && !made->cells && !pgi_is_forward(plan->problem.desc.op)) {
-        pgi_finish_row(plan, average->work, average->target, d, h, sweep->begin[2], made->run,
-                       made->phases, places, sweep->lanes);
-        return;
-    }
-    sums.row[0] = pgi_sweep_cells(sweep, made);
-    if (pgi_is_forward(plan->problem.desc.op))
-        sums.row[0] = divide_row(average, d, h, sums.row[0]);
-    if (direct)
-        pgi_finish_row(plan, average->work, average->target, d, h, sweep->begin[2], &sums, 1,
-                       places, sweep->lanes);
-    else
-        pgi_store_row(plan, average->target, d, h, sweep->begin[2], places, sweep->lanes,
-                      sums.row[0]);
 }
 
 static void run_unit(void *context, const pgi_unit *unit, bool new_tile)
 {
     pgi_average *average = context;
-    const pgi_problem *problem = &average->plan->problem;
+    const poolgrad_plan *plan = average->plan;
+    const pgi_problem *problem = &plan->problem;
     const pgi_work *work = average->work;
 
-    if (new_tile)
+    if (new_tile || unit->lanes != average->cascade.lanes)
         enter_tile(average, unit);
-    pgi_sweep_lanes(&average->sweep, unit->lanes);
+    average->dense = plan->scale.beta == 0 && pgi_is_dense(plan, unit->lanes);
+    average->ahead = NULL;
+    if (problem->source.elements > 0)
+        average->source =
+            pgi_unit_memory(problem, &problem->source, unit, work->source, problem->element_size);
     average->target = (char *)pgi_unit_memory(problem, &problem->target, unit, work->target,
                                               problem->element_size);
-    if (average->sweep.planes.cells > 0)
-        load_rows(average, pgi_unit_memory(problem, &problem->source, unit, work->source,
-                                           problem->element_size));
-    pgi_sweep_run(&average->sweep, take_row, average);
+    pgi_cascade_run(&average->cascade);
 }
 
 static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, int64_t end,
                 void *workspace)
 {
+    const bool forward = pgi_is_forward(plan->problem.desc.op);
     pgi_average average = {.plan = plan,
                            .work = work,
-                           .sweep = {.gather = plan->problem.gather,
-                                     .layout = &plan->sweep,
-                                     .cells = plan->kernels.sums,
-                                     .workspace = workspace}};
+                           .forward = forward,
+                           .cascade = {.gather = plan->problem.gather,
+                                       .layout = &plan->cascade,
+                                       .kernels = &plan->kernels,
+                                       .workspace = workspace,
+                                       .load = load_rows,
+                                       .take = forward ? take_to_divide : take_sums}};
 
+    average.cascade.context = &average;
     pgi_each_unit(plan, begin, end, run_unit, &average);
 }
+
+/* ----------------------------------------------------------------- planning */
 
 static bool applicable(const pgi_problem *problem)
 {
     return !pgi_is_max(problem->desc.op);
 }
 
-static int64_t lay_out(const pgi_problem *problem, const pgi_tiling *tiling,
-                       pgi_sweep_layout *sweep, size_t room[PGI_ROOMS])
+static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling,
+                       pgi_cascade_layout *cascade, size_t room[PGI_ROOMS])
 {
     const bool forward = pgi_is_forward(problem->desc.op);
     const int64_t real = (int64_t)pgi_compute_size(problem->desc.dtype);
     pgi_placement at;
-    int64_t windows, all = 0;
+    int64_t windows = 0, all = 0, row;
     int i;
 
-    if (!pgi_sweep_measure(problem->gather, tiling->extent, tiling->lanes, (size_t)real, sweep))
+    if (!pgi_cascade_measure(problem->gather, tiling->extent, tiling->lanes, (size_t)real, cascade))
         return -1;
-    at = (pgi_placement){(int64_t)sweep->bytes, true};
+    at = (pgi_placement){(int64_t)cascade->bytes, true};
     for (i = 0; i < 3; i++) {
-        windows = forward ? tiling->extent[i] : sweep->sources[i];
+        windows = forward ? tiling->extent[i]
+                          : pgi_min(cascade->reach[i], problem->gather[i].most_sources);
         at.fits = at.fits && pgi_add(all, windows, &all);
     }
+    if (!pgi_mul(tiling->extent[2], tiling->lanes, &row) || !pgi_add(row, PGI_ROW_REALS, &row) ||
+        !pgi_add(windows, PGI_ROW_REALS, &windows))
+        return -1;
     room[ROOM_COUNTS] = pgi_place(&at, 1, 1, all, sizeof(int64_t));
-    room[ROOM_DIVISORS] = pgi_place(&at, 1, 1, windows, real);
-    room[ROOM_QUOTIENTS] = pgi_place(&at, forward, tiling->extent[2], tiling->lanes, real);
+    room[ROOM_DIVISORS] = pgi_place(&at, DIVISOR_ROWS, 2, windows, real);
+    room[ROOM_COLUMNS] = (size_t)at.end;
+    pgi_columns_measure(&problem->gather[2], tiling->extent[2], cascade, real, &at);
+    room[ROOM_RESULTS] = pgi_place(&at, forward ? cascade->batch + 1 : 0, 1, row, real);
+    pgi_place(&at, 1, 1, PGI_OVERREAD, real);
     return at.fits ? at.end : -1;
+}
+
+static int64_t lay_out(const pgi_problem *problem, const pgi_tiling *tiling, size_t room[PGI_ROOMS])
+{
+    pgi_cascade_layout cascade;
+
+    return measure(problem, tiling, &cascade, room);
 }
 
 static bool prepare(poolgrad_plan *plan)
 {
-    return pgi_plan_tile(plan, lay_out);
+    plan->first_axis = pgi_arrange(&plan->problem);
+    if (!pgi_plan_tile(plan, lay_out))
+        return false;
+    return plan->units == 0 ||
+           measure(&plan->problem, &plan->tiling, &plan->cascade, plan->room) >= 0;
 }
 
 const pgi_strategy pgi_strategy_separable = {

@@ -1,136 +1,154 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The forward maximum and its indices, at a cost that grows with the logarithm of the window: a
- * sweep that keeps the better of two candidates.
+ * contest over every tile of y, whose winners are stored.
  */
-#include "plan/candidates.h"
+#include "plan/contest.h"
 #include "plan/placement.h"
 #include "plan/rows.h"
 #include "plan/strategies.h"
 
-#include "core/dtype.h"
 #include "core/integer.h"
 
-#include <math.h>
 #include <string.h>
 
-/* The strategy's own parts of the workspace, behind the sweep. */
-enum {
-    ROOM_STORED,
-    ROOM_REALS,
-    ROOM_PLACES
-};
+/* More places in a plane are not counted in 32 bits. */
+#define MOST_PLACES -(int64_t)PGI_NOWHERE
+
+/* Parts of the workspace: a contest, and a row that is put together where windows cover nothing. */
+typedef struct pgi_parts {
+    pgi_contest_layout contest;
+    size_t values, places;
+} pgi_parts;
 
 typedef struct pgi_maximum {
     const poolgrad_plan *plan;
     const pgi_work *work;
-    pgi_sweep sweep;
-    const char *x; /* all three: of the unit's batch and first channel */
-    char *y;
-    char *indices;          /* NULL: not wanted */
-    int64_t batch, channel; /* in the whole tensor */
-    bool follow;            /* places of x follow each other in memory */
+    pgi_parts parts;
+    pgi_contest contest;
+    const pgi_unit *unit;
+    char *y; /* both: of the unit's batch and first channel */
+    char *indices;
 } pgi_maximum;
 
-/* -inf in an element type, for a window that covers nothing. */
-static void store_lowest(poolgrad_dtype dtype, void *element)
+/* Whether groups and rows of a tensor lie one behind the other, as winners do: the first h of a
+ * plane `rows` high, and planes. */
+static bool rows_follow(const pgi_tensor *tensor, int64_t lanes, int64_t width)
 {
-    static const double lowest = -(double)INFINITY;
-
-    poolgrad_convert(dtype, element, POOLGRAD_F64, &lowest, 1, NULL);
+    return tensor->stride[PGI_SPATIAL + 2] == lanes &&
+           (lanes == 1 || tensor->stride[PGI_CHANNEL] == 1) &&
+           tensor->stride[PGI_SPATIAL + 1] == width * lanes;
 }
 
-/* Whether places of x follow each other in memory as they are counted, so that they need not be
- * divided into coordinates. */
-static bool places_follow(const pgi_problem *problem)
+/* Groups of places to the indices from (d, h, begin of the tile's row) on. */
+static void store_indices(const pgi_maximum *maximum, int64_t d, int64_t h, int64_t groups,
+                          const int32_t *places)
 {
-    const pgi_tensor *x = &problem->source;
-    int64_t step = x->stride[PGI_AXES - 1];
-    int i;
+    const poolgrad_plan *plan = maximum->plan;
+    const pgi_problem *problem = &plan->problem;
+    const pgi_indexing *indexing = &problem->indexing;
+    const pgi_tensor *tensor = &problem->indices;
+    const pgi_unit *unit = maximum->unit;
+    const int64_t lanes = unit->lanes, step = tensor->stride[PGI_SPATIAL + 2];
+    const int64_t lane_step = tensor->stride[PGI_CHANNEL];
+    const int64_t batch = unit->batch + problem->target.offset[PGI_BATCH];
+    const int64_t channel = unit->channel + problem->target.offset[PGI_CHANNEL];
+    const pgi_numbering numbering = {.origin = pgi_index_of_place(indexing, batch, channel, 0),
+                                     .origin_step = lanes == 1 ? 0 : indexing->channel_step,
+                                     .unit = indexing->unit};
+    pgi_number_fn *number = plan->kernels.number[indexing->type - 1];
+    char *row = maximum->indices +
+                pgi_row_offset(tensor, d, h, unit->begin[2]) * (int64_t)problem->index_size;
+    int64_t i, lane;
 
-    for (i = PGI_AXES - 1; i >= PGI_SPATIAL; i--) {
-        const int64_t in = problem->axis[i - PGI_SPATIAL].in;
-
-        if (x->offset[i] != 0 || x->extent[i] != in || (in > 1 && x->stride[i] != step) ||
-            !pgi_mul(step, in, &step))
-            return false;
+    if (indexing->column_major) {
+        for (i = 0; i < groups; i++)
+            for (lane = 0; lane < lanes; lane++, places++)
+                pgi_index_store(indexing->type, row, i * step + lane * lane_step,
+                                *places < 0
+                                    ? -1
+                                    : pgi_index_of_place(indexing, batch, channel + lane, *places));
+    } else if (lanes == 1) {
+        number(row, step, places, groups, &numbering, plan->stream);
+    } else if (step == lanes && lane_step == 1 && numbering.origin_step == 0) {
+        number(row, 1, places, groups * lanes, &numbering, plan->stream);
+    } else {
+        for (i = 0; i < groups; i++)
+            number(row + i * step * (int64_t)problem->index_size, lane_step, places + i * lanes,
+                   lanes, &numbering, false);
     }
+}
+
+/* All rows of the tile's plane d at once, if they lie in memory as they do here. */
+static bool store_plane(const pgi_maximum *maximum, int64_t d)
+{
+    const poolgrad_plan *plan = maximum->plan;
+    const pgi_contest *contest = &maximum->contest;
+    const pgi_unit *unit = maximum->unit;
+    const int64_t width = unit->end[2] - unit->begin[2], rows = unit->end[1] - unit->begin[1];
+    const int64_t at = (d - unit->begin[0]) * rows * contest->pitch;
+    const char *values = contest->values + (size_t)at * plan->kernels.real;
+
+    if (plan->scale.beta != 0 || !rows_follow(&plan->problem.target, unit->lanes, width))
+        return false;
+    if (maximum->indices && !rows_follow(&plan->problem.indices, unit->lanes, width))
+        return false;
+    pgi_finish_row(plan, maximum->work, maximum->y, d, unit->begin[1], unit->begin[2], values,
+                   rows * width, unit->lanes);
+    if (maximum->indices)
+        store_indices(maximum, d, unit->begin[1], rows * width, contest->places + at);
     return true;
 }
 
-/* The winners' elements as they are stored, so that -0 stays -0. */
-static void fetch_winners(const pgi_maximum *maximum, const int64_t *winners, char *stored)
+/* A row of groups that are dense, though rows are not. */
+static void finish_groups(const pgi_maximum *maximum, int64_t d, int64_t h, const char *values)
 {
-    const pgi_problem *problem = &maximum->plan->problem;
-    const pgi_tensor *x = &problem->source;
-    const size_t size = problem->element_size;
-    const int64_t places = maximum->sweep.end[2] - maximum->sweep.begin[2];
-    const int64_t lanes = maximum->sweep.lanes, step = x->stride[PGI_SPATIAL + 2];
-    const bool follow = maximum->follow;
-    int64_t o, lane, offset, position[3];
-
-    for (o = 0; o < places; o++) {
-        for (lane = 0; lane < lanes; lane++, winners++, stored += size) {
-            if (*winners == PGI_NO_PLACE) {
-                store_lowest(problem->desc.dtype, stored);
-                continue;
-            }
-            if (follow) {
-                offset = *winners * step;
-            } else {
-                pgi_position_of_place(problem, *winners, position);
-                offset = pgi_row_offset(x, position[0], position[1], position[2]);
-            }
-            memcpy(stored, maximum->x + (offset + lane * x->stride[PGI_CHANNEL]) * (int64_t)size,
-                   size);
-        }
-    }
-}
-
-static void store_indices(const pgi_maximum *maximum, int64_t d, int64_t h, const int64_t *winners)
-{
-    const pgi_problem *problem = &maximum->plan->problem;
-    const pgi_indexing *indexing = &problem->indexing;
-    const pgi_sweep *sweep = &maximum->sweep;
-    const int64_t places = sweep->end[2] - sweep->begin[2], lanes = sweep->lanes;
-    char *row = maximum->indices + pgi_row_offset(&problem->indices, d, h, sweep->begin[2]) *
-                                       (int64_t)problem->index_size;
-    int64_t o, lane;
-
-    for (o = 0; o < places; o++) {
-        for (lane = 0; lane < lanes; lane++) {
-            const int64_t place = winners[o * lanes + lane];
-
-            pgi_index_store(
-                indexing->type, row,
-                o * problem->indices.stride[PGI_SPATIAL + 2] +
-                    lane * problem->indices.stride[PGI_CHANNEL],
-                place == PGI_NO_PLACE
-                    ? -1
-                    : pgi_index_of_place(indexing, maximum->batch, maximum->channel + lane, place));
-        }
-    }
-}
-
-static void take_row(void *context, int64_t d, int64_t h, const pgi_target_row *made)
-{
-    const pgi_maximum *maximum = context;
     const poolgrad_plan *plan = maximum->plan;
-    const pgi_sweep *sweep = &maximum->sweep;
-    const pgi_problem *problem = &plan->problem;
-    const pgi_range windows = {sweep->begin[2], sweep->end[2]};
-    const int64_t places = sweep->end[2] - sweep->begin[2];
-    int64_t *winners = (int64_t *)(void *)(sweep->workspace + plan->room[ROOM_PLACES]);
-    char *stored = sweep->workspace + plan->room[ROOM_STORED];
-    char *reals = sweep->workspace + plan->room[ROOM_REALS];
+    const pgi_unit *unit = maximum->unit;
+    const size_t group = (size_t)unit->lanes * plan->kernels.real;
+    int64_t w;
 
-    pgi_winner_places(problem, &problem->source, maximum->x, d, h, windows, sweep->lanes,
-                      pgi_sweep_cells(sweep, made), winners);
-    fetch_winners(maximum, winners, stored);
-    plan->kernels.widen(reals, stored, 1, places * sweep->lanes);
-    pgi_store_row(plan, maximum->y, d, h, sweep->begin[2], places, sweep->lanes, reals);
-    if (maximum->indices)
-        store_indices(maximum, d, h, winners);
+    for (w = unit->begin[2]; w < unit->end[2]; w++, values += group)
+        pgi_finish_row(plan, maximum->work, maximum->y, d, h, w, values, 1, unit->lanes);
+}
+
+/* One row, with windows that cover nothing. */
+static void store_row(const pgi_maximum *maximum, int64_t d, int64_t h)
+{
+    const poolgrad_plan *plan = maximum->plan;
+    const pgi_contest *contest = &maximum->contest;
+    const pgi_unit *unit = maximum->unit;
+    const pgi_range *windows = contest->windows;
+    const size_t real = plan->kernels.real;
+    const pgi_bout nothing = {
+        .rows = 1, .places = unit->end[2] - unit->begin[2], .lanes = unit->lanes};
+    const bool found = !contest->empty && d >= windows[0].begin && d < windows[0].end &&
+                       h >= windows[1].begin && h < windows[1].end;
+    const int64_t at =
+        ((d - windows[0].begin) * (windows[1].end - windows[1].begin) + h - windows[1].begin) *
+        contest->pitch;
+    const int64_t before = (windows[2].begin - unit->begin[2]) * unit->lanes;
+    char *values = contest->workspace + maximum->parts.values;
+    int32_t *places = (int32_t *)(void *)(contest->workspace + maximum->parts.places);
+
+    if (found && contest->pitch == nothing.places * unit->lanes) { /* all do */
+        values = contest->values + (size_t)at * real;
+        places = maximum->indices ? contest->places + at : NULL;
+    } else {
+        plan->kernels.contest(values, places, values, places, &nothing);
+    }
+    if (found && contest->pitch < nothing.places * unit->lanes)
+        memcpy(values + (size_t)before * real, contest->values + (size_t)at * real,
+               (size_t)contest->pitch * real);
+    if (plan->scale.beta == 0 && plan->problem.target.stride[PGI_CHANNEL] == 1)
+        finish_groups(maximum, d, h, values);
+    else
+        pgi_store_row(plan, maximum->y, d, h, unit->begin[2], nothing.places, unit->lanes, values);
+    if (!maximum->indices)
+        return;
+    if (found && contest->pitch < nothing.places * unit->lanes)
+        memcpy(places + before, contest->places + at, (size_t)contest->pitch * sizeof *places);
+    store_indices(maximum, d, h, nothing.places, places);
 }
 
 static void run_unit(void *context, const pgi_unit *unit, bool new_tile)
@@ -139,23 +157,69 @@ static void run_unit(void *context, const pgi_unit *unit, bool new_tile)
     const poolgrad_plan *plan = maximum->plan;
     const pgi_problem *problem = &plan->problem;
     const pgi_work *work = maximum->work;
+    const pgi_box plane = {.end = {problem->axis[0].in, problem->axis[1].in, problem->axis[2].in}};
+    const pgi_contest *contest = &maximum->contest;
+    const char *x = NULL;
+    bool whole = true;
+    int64_t d, h;
+    int i;
 
     if (new_tile)
-        pgi_sweep_region(&maximum->sweep, unit->begin, unit->end);
-    pgi_sweep_lanes(&maximum->sweep, unit->lanes);
-    maximum->batch = unit->batch + problem->target.offset[PGI_BATCH];
-    maximum->channel = unit->channel + problem->target.offset[PGI_CHANNEL];
+        pgi_contest_region(&maximum->contest, unit->begin, unit->end, &plane);
+    maximum->unit = unit;
     maximum->y = (char *)pgi_unit_memory(problem, &problem->target, unit, work->target,
                                          problem->element_size);
     if (work->indices_out)
         maximum->indices = (char *)pgi_unit_memory(problem, &problem->indices, unit,
                                                    work->indices_out, problem->index_size);
-    if (maximum->sweep.planes.cells > 0) {
-        maximum->x =
-            pgi_unit_memory(problem, &problem->source, unit, work->source, problem->element_size);
-        pgi_load_candidates(plan, &maximum->sweep, &problem->source, maximum->x);
-    }
-    pgi_sweep_run(&maximum->sweep, take_row, maximum);
+    if (!contest->empty)
+        x = pgi_unit_memory(problem, &problem->source, unit, work->source, problem->element_size);
+    pgi_contest_run(&maximum->contest, x, unit->lanes, work->indices_out != NULL);
+    for (i = 0; i < 3; i++)
+        whole &=
+            contest->windows[i].begin == unit->begin[i] && contest->windows[i].end == unit->end[i];
+    for (d = unit->begin[0]; d < unit->end[0]; d++)
+        if (!whole || contest->empty || !store_plane(maximum, d))
+            for (h = unit->begin[1]; h < unit->end[1]; h++)
+                store_row(maximum, d, h);
+}
+
+static bool applicable(const pgi_problem *problem)
+{
+    int64_t places = 1;
+    int i;
+
+    for (i = 0; i < 3; i++)
+        if (!pgi_mul(places, problem->axis[i].in, &places))
+            return false;
+    return problem->desc.op == POOLGRAD_MAX && places <= MOST_PLACES;
+}
+
+static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling, pgi_parts *parts)
+{
+    pgi_placement at;
+
+    if (!pgi_contest_measure(problem->gather, tiling->extent, tiling->lanes, 0, 0,
+                             problem->desc.dtype, &parts->contest))
+        return -1;
+    at = (pgi_placement){(int64_t)parts->contest.bytes, true};
+    parts->values =
+        pgi_place(&at, 1, tiling->extent[2], tiling->lanes, (int64_t)parts->contest.real);
+    parts->places = pgi_place(&at, 1, tiling->extent[2], tiling->lanes, sizeof(int32_t));
+    return at.fits ? at.end : -1;
+}
+
+static int64_t lay_out(const pgi_problem *problem, const pgi_tiling *tiling, size_t room[PGI_ROOMS])
+{
+    pgi_parts parts;
+
+    (void)room;
+    return measure(problem, tiling, &parts);
+}
+
+static bool prepare(poolgrad_plan *plan)
+{
+    return pgi_plan_tile(plan, lay_out);
 }
 
 static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, int64_t end,
@@ -163,40 +227,14 @@ static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, 
 {
     pgi_maximum maximum = {.plan = plan,
                            .work = work,
-                           .follow = places_follow(&plan->problem),
-                           .sweep = {.gather = plan->problem.gather,
-                                     .layout = &plan->sweep,
-                                     .cells = pgi_candidate_cells(plan),
-                                     .workspace = workspace}};
+                           .contest = {.plan = plan,
+                                       .taps = plan->problem.gather,
+                                       .tensor = &plan->problem.source,
+                                       .workspace = workspace}};
 
+    measure(&plan->problem, &plan->tiling, &maximum.parts);
+    maximum.contest.layout = &maximum.parts.contest;
     pgi_each_unit(plan, begin, end, run_unit, &maximum);
-}
-
-static bool applicable(const pgi_problem *problem)
-{
-    return problem->desc.op == POOLGRAD_MAX;
-}
-
-static int64_t lay_out(const pgi_problem *problem, const pgi_tiling *tiling,
-                       pgi_sweep_layout *sweep, size_t room[PGI_ROOMS])
-{
-    pgi_placement at;
-
-    if (!pgi_sweep_measure(problem->gather, tiling->extent, tiling->lanes,
-                           pgi_candidate_size(problem), sweep))
-        return -1;
-    at = (pgi_placement){(int64_t)sweep->bytes, true};
-    room[ROOM_STORED] =
-        pgi_place(&at, 1, tiling->extent[2], tiling->lanes, (int64_t)problem->element_size);
-    room[ROOM_REALS] = pgi_place(&at, 1, tiling->extent[2], tiling->lanes,
-                                 (int64_t)pgi_compute_size(problem->desc.dtype));
-    room[ROOM_PLACES] = pgi_place(&at, 1, tiling->extent[2], tiling->lanes, sizeof(int64_t));
-    return at.fits ? at.end : -1;
-}
-
-static bool prepare(poolgrad_plan *plan)
-{
-    return pgi_plan_tile(plan, lay_out);
 }
 
 const pgi_strategy pgi_strategy_sliding_max = {

@@ -14,7 +14,7 @@ bool pgi_plan_tile(poolgrad_plan *plan, pgi_layout_fn *lay_out)
         return true;
     if (!pgi_tiling_choose(&plan->problem, plan->threads, lay_out, &plan->tiling))
         return false;
-    bytes = lay_out(&plan->problem, &plan->tiling, &plan->sweep, plan->room);
+    bytes = lay_out(&plan->problem, &plan->tiling, plan->room);
     plan->units = pgi_tiling_units(&plan->problem, &plan->tiling);
     plan->task_workspace = (size_t)bytes;
     return true;
@@ -37,7 +37,7 @@ void pgi_each_unit(const poolgrad_plan *plan, int64_t begin, int64_t end, pgi_un
 void pgi_describe_tiles(const poolgrad_plan *plan, char *text, size_t capacity)
 {
     const pgi_tiling *tiling = &plan->tiling;
-    const int rank = plan->problem.desc.rank;
+    const int first = plan->first_axis, end = first + plan->problem.desc.rank;
     size_t used = 0;
     int i;
 
@@ -45,15 +45,15 @@ void pgi_describe_tiles(const poolgrad_plan *plan, char *text, size_t capacity)
         snprintf(text, capacity, "nothing to compute");
         return;
     }
-    for (i = 3 - rank; i < 3; i++) {
+    for (i = first; i < end; i++) {
         const pgi_gather *gather = &plan->problem.gather[i];
-        const int written = snprintf(
-            text + used, capacity - used,
-            "axis %d: tiles of %" PRId64 ", runs of up to %" PRId64 " %s, %s; ", i - 3 + rank,
-            tiling->extent[i], gather->longest, gather->forward ? "taps" : "windows",
-            gather->axis.adaptive ? "adaptive"
-            : gather->filled      ? "filled"
-                                  : "clipped");
+        const int written =
+            snprintf(text + used, capacity - used,
+                     "axis %d: tiles of %" PRId64 ", runs of up to %" PRId64 " %s, %s; ", i - first,
+                     tiling->extent[i], gather->longest, gather->forward ? "taps" : "windows",
+                     gather->axis.adaptive ? "adaptive"
+                     : gather->filled      ? "filled"
+                                           : "clipped");
 
         used += (size_t)written;
         if (used >= capacity)

@@ -11,10 +11,9 @@
 static int64_t footprint(const pgi_problem *problem, const pgi_tiling *tiling,
                          pgi_layout_fn *lay_out)
 {
-    pgi_sweep_layout sweep;
     size_t room[PGI_ROOMS];
 
-    return lay_out(problem, tiling, &sweep, room);
+    return lay_out(problem, tiling, room);
 }
 
 static void count_tiles(const pgi_problem *problem, pgi_tiling *tiling)
@@ -140,8 +139,15 @@ static void shrink(const pgi_problem *problem, pgi_tiling *tiling, pgi_layout_fn
 
         while (bytes < 0 ? *size > 1
                          : bytes > COMFORTABLE_BYTES && worth_halving(problem, tiling, cut)) {
+            const int64_t whole = *size, before = bytes;
+
             *size = pgi_ceil_div(*size, 2);
             bytes = footprint(problem, tiling, lay_out);
+            if (before > 0 && bytes > before / 4 * 3) { /* what does not help */
+                *size = whole;
+                bytes = before;
+                break;
+            }
         }
     }
 }
@@ -154,14 +160,18 @@ static int64_t distance(const pgi_tensor *tensor, int axis)
     return tensor->stride[axis] < 0 ? -tensor->stride[axis] : tensor->stride[axis];
 }
 
+bool pgi_channels_inside(const pgi_tensor *tensor)
+{
+    return distance(tensor, PGI_CHANNEL) < distance(tensor, PGI_SPATIAL + 2);
+}
+
 bool pgi_tiling_choose(const pgi_problem *problem, int32_t threads, pgi_layout_fn *lay_out,
                        pgi_tiling *tiling)
 {
     const pgi_tensor *target = &problem->target;
-    const bool channels_inside = distance(target, PGI_CHANNEL) < distance(target, PGI_SPATIAL + 2);
     int cut, i;
 
-    tiling->lanes = channels_inside ? target->extent[PGI_CHANNEL] : 1;
+    tiling->lanes = pgi_channels_inside(target) ? target->extent[PGI_CHANNEL] : 1;
     for (i = 0; i < 3; i++)
         tiling->extent[i] = target->extent[PGI_SPATIAL + i];
     shrink(problem, tiling, lay_out);

@@ -7,7 +7,9 @@
 #ifndef PGI_PLAN_TILING_H
 #define PGI_PLAN_TILING_H
 
-#include "plan/sweep.h"
+#include "core/problem.h"
+
+#include <stddef.h>
 
 typedef struct pgi_tiling {
     int64_t lanes;            /* channels of a block, neighbours in a row; 1 in NCX */
@@ -23,18 +25,21 @@ typedef struct pgi_unit {
     int64_t lanes;
 } pgi_unit;
 
-/* Parts of a task's workspace that a strategy has beside its sweep. */
+/* Parts of a task's workspace that a strategy tells apart. */
 #define PGI_ROOMS 4
 
 /* Lays out the workspace for tiles of this size: returns its bytes, a multiple of PGI_ALIGNMENT, or
  * a negative number if they do not fit in 64 bits. */
 typedef int64_t pgi_layout_fn(const pgi_problem *problem, const pgi_tiling *tiling,
-                              pgi_sweep_layout *sweep, size_t room[PGI_ROOMS]);
+                              size_t room[PGI_ROOMS]);
 
 /* Cuts such that the workspace stays in cache where that costs little, and there is work for
  * `threads`; the target is not empty. False if no cut fits in 64 bits. */
 bool pgi_tiling_choose(const pgi_problem *problem, int32_t threads, pgi_layout_fn *lay_out,
                        pgi_tiling *tiling);
+
+/* Whether channels lie closer together than the places of the last axis. */
+bool pgi_channels_inside(const pgi_tensor *tensor);
 
 int64_t pgi_tiling_units(const pgi_problem *problem, const pgi_tiling *tiling);
 

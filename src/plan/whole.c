@@ -6,8 +6,8 @@
  */
 #include "core/dtype.h"
 #include "core/integer.h"
-#include "core/window.h"
 #include "plan/placement.h"
+#include "plan/rows.h"
 #include "plan/strategies.h"
 
 #include <inttypes.h>
@@ -112,7 +112,7 @@ static bool prepare(poolgrad_plan *plan)
  * `count` of them from `place` on. */
 static void run_block(const poolgrad_plan *plan, const pgi_work *work, int64_t batch,
                       int64_t channel, int64_t channels, int64_t place, int64_t count,
-                      const void *divisor, char *workspace)
+                      const pgi_divisors *by, char *workspace)
 {
     const pgi_problem *problem = &plan->problem;
     const pgi_tensor *source = &problem->source, *target = &problem->target;
@@ -130,7 +130,7 @@ static void run_block(const poolgrad_plan *plan, const pgi_work *work, int64_t b
     char *elements = workspace + plan->room[ROOM_ELEMENTS];
     int64_t p;
 
-    plan->kernels.terms(terms, dy, source->stride[PGI_CHANNEL], divisor, 0, channels);
+    plan->kernels.terms(terms, 0, dy, 0, source->stride[PGI_CHANNEL], 1, channels, by, false);
     if (step == 1 && !plan->stream) {
         plan->kernels.repeat(dx, terms, count, channels, plan->scale.alpha);
         return;
@@ -147,21 +147,18 @@ static void run_block(const poolgrad_plan *plan, const pgi_work *work, int64_t b
 static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, int64_t end,
                 void *workspace)
 {
-    static const int64_t window[3] = {0, 0, 0};
     const int64_t channels = plan->problem.target.extent[PGI_CHANNEL];
-    const double count_f64 = (double)pgi_window_divisor(&plan->problem, window);
-    const float count_f32 = (float)pgi_window_divisor(&plan->problem, window);
-    const bool wide = plan->problem.desc.dtype == POOLGRAD_F64;
+    pgi_one_divisor one;
     int64_t unit;
 
+    pgi_set_one_divisor(&plan->problem, &one);
     for (unit = begin; unit < end; unit++) {
         const int64_t place = unit % plan->parts * plan->part, block = unit / plan->parts;
         const int64_t channel = block % plan->blocks * plan->block;
 
         run_block(plan, work, block / plan->blocks, channel,
                   pgi_min(plan->block, channels - channel), place,
-                  pgi_min(plan->part, places(&plan->problem) - place),
-                  wide ? (const void *)&count_f64 : (const void *)&count_f32, workspace);
+                  pgi_min(plan->part, places(&plan->problem) - place), &one.divisors, workspace);
     }
 }
 

@@ -2,7 +2,7 @@
 # bench as a table and as JSON; only the numbers vary.
 . "$CASES/helpers.sh"
 mask() {
-    sed -e 's/  *[0-9][0-9.]*  *[0-9][0-9.]*  *[0-9][0-9.]*[ ?]  *[0-9][0-9.]*  .*/ NUMBERS/' \
+    sed -e 's/  *[0-9][0-9.]*  *[0-9][0-9.]*  *[0-9][0-9.]*  *[0-9][0-9.]*?*  *[0-9][0-9.]*  .*/ NUMBERS/' \
         -e 's/ *$//' -e 's/  */ /g' -e 's/[0-9.]* to [0-9.]* GB/N to N GB/' \
         -e 's/"\(seconds\|floor_seconds\|x_floor\|least_x_floor\|hot_seconds\)": [0-9][-+0-9.e]*/"\1": N/g' \
         -e 's/"waiting": [0-9.]*/"waiting": W/' -e '/^other programs had the CPUs/d' \

@@ -2,15 +2,6 @@
 /* Kernel bodies for one compute type: REAL, and its suffix REAL_NAME. Signatures and meaning:
  * plan/backend.h. */
 
-/* Whether a divisor is a power of two whose reciprocal is one as well. */
-static inline bool PGI_NAME(is_power, REAL_NAME)(REAL divisor)
-{
-    const REAL size = divisor < 0 ? -divisor : divisor;
-
-    return size >= 1 && size <= (REAL)(INT64_C(1) << 62) &&
-           ((int64_t)size & ((int64_t)size - 1)) == 0;
-}
-
 /* A piece of a power of two of a run of rows, at a place; `rows` begins at its first row. */
 #define GET(rows, at) PGI_VEC(get, REAL_NAME)((const REAL *)(rows)[0] + (at))
 #define ADD(a, b)     PGI_VEC(add, REAL_NAME)(a, b)
@@ -53,8 +44,10 @@ PGI_ALWAYS_INLINE PGI_VECTOR(REAL_NAME)
     } else if (count >= 2) {
         sum = PGI_NAME(two, REAL_NAME)(rows, at);
         done = 2;
-    } else {
+    } else if (count == 1) {
         return GET(rows, at);
+    } else {
+        return PGI_VEC(set, REAL_NAME)(0);
     }
     if (count - done >= 4) {
         sum = ADD(sum, PGI_NAME(four, REAL_NAME)(rows + done, at));
@@ -89,43 +82,6 @@ static REAL PGI_NAME(run_at, REAL_NAME)(const void *const *rows, int count, int6
         first += size;
     }
     return sum;
-}
-
-PGI_ALWAYS_INLINE void PGI_NAME(reduce_of, REAL_NAME)(REAL *restrict to, const pgi_rows *run,
-                                                      int count, int64_t places)
-{
-    enum {
-        LANES = PGI_LANES(REAL_NAME)
-    };
-    const void *rows[PGI_RUN_ROWS];
-    int64_t at;
-    int i;
-
-    for (i = 0; i < count; i++)
-        rows[i] = run->row[i];
-    for (at = 0; at + LANES <= places; at += LANES)
-        PGI_VEC(put, REAL_NAME)(to + at, PGI_NAME(run, REAL_NAME)(rows, count, at));
-    if (at == places)
-        return;
-    if (places >= LANES) { /* the last vector again, where it still fits */
-        at = places - LANES;
-        PGI_VEC(put, REAL_NAME)(to + at, PGI_NAME(run, REAL_NAME)(rows, count, at));
-        return;
-    }
-    for (; at < places; at++)
-        to[at] = PGI_NAME(run_at, REAL_NAME)(rows, count, at);
-}
-
-static void PGI_NAME(reduce, REAL_NAME)(void *to, const pgi_rows *run, int64_t count)
-{
-    switch (run->count) {
-#define PGI_COUNT(n)                                                                               \
-    case n:                                                                                        \
-        PGI_NAME(reduce_of, REAL_NAME)(to, run, n, count);                                         \
-        break;
-#include "cpu/tmpl/counts.def"
-#undef PGI_COUNT
-    }
 }
 
 /* Rows that several runs share are loaded once, and their sums of powers of two added once;
@@ -181,19 +137,12 @@ PGI_ALWAYS_INLINE void PGI_NAME(block_of, REAL_NAME)(void *const *to, const void
         rows[i] = given[i];
     for (i = 0; i < PGI_BLOCK_ROWS; i++)
         target[i] = to[i];
-    for (at = 0; at + LANES <= places; at += LANES)
+    for (at = 0; at < places; at += LANES)
         PGI_NAME(block_at, REAL_NAME)(target, rows, length, at);
-    if (at < places && places >= LANES) {
-        PGI_NAME(block_at, REAL_NAME)(target, rows, length, places - LANES);
-        return;
-    }
-    for (; at < places; at++)
-        for (i = 0; i < PGI_BLOCK_ROWS; i++)
-            target[i][at] = PGI_NAME(run_at, REAL_NAME)(rows + i, length, at);
 }
 
-static void PGI_NAME(reduce_block, REAL_NAME)(void *const *to, const void *const *rows, int length,
-                                              int64_t count)
+static void PGI_NAME(sum_block, REAL_NAME)(void *const *to, const void *const *rows, int length,
+                                           int64_t count)
 {
     switch (length) {
 #define PGI_COUNT(n)                                                                               \
@@ -207,47 +156,3 @@ static void PGI_NAME(reduce_block, REAL_NAME)(void *const *to, const void *const
 
 #undef GET
 #undef ADD
-
-static void PGI_NAME(combine, REAL_NAME)(void *to, const void *a, const void *b, int64_t count)
-{
-    REAL *sum = to;
-    const REAL *left = a, *right = b;
-    int64_t i;
-
-    for (i = 0; i < count; i++)
-        sum[i] = left[i] + right[i];
-}
-
-static void PGI_NAME(divide, REAL_NAME)(void *reals, const void *divisors, int64_t divisor_step,
-                                        int64_t count)
-{
-    REAL *value = reals;
-    const REAL *divisor = divisors;
-    int64_t i;
-
-    for (i = 0; i < count; i++)
-        value[i] = value[i] / divisor[i * divisor_step];
-}
-
-static void PGI_NAME(scatter, REAL_NAME)(void *sums, const int64_t *places, const void *terms,
-                                         int64_t count)
-{
-    REAL *sum = sums;
-    const REAL *term = terms;
-    int64_t i;
-
-    for (i = 0; i < count; i++)
-        if (places[i] >= 0)
-            sum[places[i]] = sum[places[i]] + term[i];
-}
-
-static void PGI_NAME(collect, REAL_NAME)(void *sums, const int32_t *places, const void *terms,
-                                         int64_t count)
-{
-    REAL *sum = sums;
-    const REAL *term = terms;
-    int64_t i;
-
-    for (i = 0; i < count; i++)
-        sum[places[i]] = sum[places[i]] + term[i];
-}

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The vocabulary (scalar.h explains it) for AVX2 with F16C: vectors of 32 bytes. */
+/* The vocabulary (scalar.h explains it) for AVX2 with F16C and FMA: vectors of 32 bytes. */
 #ifndef PGI_CPU_VEC_AVX2_H
 #define PGI_CPU_VEC_AVX2_H
 
 #include <immintrin.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum {
     VEC_f32 = 8,
@@ -92,6 +94,131 @@ static inline void vec_zip_f64(vec_f64 a, vec_f64 b, vec_f64 *low, vec_f64 *high
     *high = _mm256_permute2f128_pd(even, odd, 0x31);
 }
 
+static inline void vec_unzip_f32(vec_f32 a, vec_f32 b, vec_f32 *even, vec_f32 *odd)
+{
+    const __m256d low = _mm256_castps_pd(_mm256_shuffle_ps(a, b, 0x88));
+    const __m256d high = _mm256_castps_pd(_mm256_shuffle_ps(a, b, 0xdd));
+
+    *even = _mm256_castpd_ps(_mm256_permute4x64_pd(low, 0xd8));
+    *odd = _mm256_castpd_ps(_mm256_permute4x64_pd(high, 0xd8));
+}
+
+static inline void vec_unzip_f64(vec_f64 a, vec_f64 b, vec_f64 *even, vec_f64 *odd)
+{
+    *even = _mm256_permute4x64_pd(_mm256_unpacklo_pd(a, b), 0xd8);
+    *odd = _mm256_permute4x64_pd(_mm256_unpackhi_pd(a, b), 0xd8);
+}
+
+/* By bytes within halves: the middle one lies between a and b. */
+#define VEC_SLIDE(places, bytes, a, b, middle)                                                     \
+    case places:                                                                                   \
+        return (bytes) < 16 ? _mm256_alignr_epi8(middle, a, (bytes) % 16)                          \
+                            : _mm256_alignr_epi8(b, middle, (bytes) % 16)
+
+static inline __m256i vec_slide_bytes(__m256i a, __m256i b, int places)
+{
+    const __m256i middle = _mm256_permute2x128_si256(a, b, 0x21);
+
+    switch (places) {
+        VEC_SLIDE(1, 4, a, b, middle);
+        VEC_SLIDE(2, 8, a, b, middle);
+        VEC_SLIDE(3, 12, a, b, middle);
+        VEC_SLIDE(5, 20, a, b, middle);
+        VEC_SLIDE(6, 24, a, b, middle);
+        VEC_SLIDE(7, 28, a, b, middle);
+    case 4:
+        return middle;
+    case 8:
+        return b;
+    default:
+        return a;
+    }
+}
+
+#undef VEC_SLIDE
+
+static inline vec_f32 vec_slide_f32(vec_f32 a, vec_f32 b, int places)
+{
+    return _mm256_castsi256_ps(
+        vec_slide_bytes(_mm256_castps_si256(a), _mm256_castps_si256(b), places));
+}
+
+static inline vec_f64 vec_slide_f64(vec_f64 a, vec_f64 b, int places)
+{
+    return _mm256_castsi256_pd(
+        vec_slide_bytes(_mm256_castpd_si256(a), _mm256_castpd_si256(b), 2 * places));
+}
+
+static inline vec_f32 vec_permute_f32(const float *from, const int32_t *lanes)
+{
+    const __m256i which = _mm256_loadu_si256((const __m256i *)(const void *)lanes);
+    const vec_f32 picked = _mm256_permutevar8x32_ps(_mm256_loadu_ps(from), which);
+
+    return _mm256_andnot_ps(_mm256_castsi256_ps(_mm256_srai_epi32(which, 31)), picked);
+}
+
+/* A lane of 64 bits is two of 32: numbers 2 n and 2 n + 1. */
+static inline vec_f64 vec_permute_f64(const double *from, const int32_t *lanes)
+{
+    const __m256i which =
+        _mm256_cvtepi32_epi64(_mm_loadu_si128((const __m128i *)(const void *)lanes));
+    const __m256i halves = _mm256_add_epi32(_mm256_shuffle_epi32(_mm256_slli_epi32(which, 1), 0xa0),
+                                            _mm256_set1_epi64x(INT64_C(1) << 32));
+    const __m256i none = _mm256_cmpgt_epi64(_mm256_setzero_si256(), which);
+    const __m256 picked = _mm256_permutevar8x32_ps(_mm256_castpd_ps(_mm256_loadu_pd(from)), halves);
+
+    return _mm256_andnot_pd(_mm256_castsi256_pd(none), _mm256_castps_pd(picked));
+}
+
+typedef __m256 vec_doubt;
+
+static inline vec_doubt vec_no_doubt(void)
+{
+    return _mm256_setzero_ps();
+}
+
+static inline bool vec_in_doubt(vec_doubt doubt)
+{
+    return _mm256_movemask_ps(doubt) != 0;
+}
+
+/*
+ * The quotient by two fused steps. With u = 2^-24 (2^-53 in f64), q = RN(a * r) is within 1.5 ulp
+ * of a / d, because r = RN(1 / d) is within u / 2 of it (d scaled to [1, 2)). d has b <= 22 bits,
+ * so a - q * d is a multiple of ulp(q) / 2^(b - 1) below 3 ulp(q) and fits a real: the first step
+ * is exact. What the second step rounds, q + rest * r, differs from a / d by less than 2 u ulp; but
+ * a / d is no midpoint of two reals (it would need more bits than a has), and stays 2^-(b + 1) ulp
+ * away from them. So both round alike. This needs a result that is neither infinite nor subnormal:
+ * there, and for NaN, the doubt is noted. A result of 0 is right, up to its sign.
+ */
+static inline vec_f32 vec_quotient_f32(vec_f32 a, vec_f32 divisor, vec_f32 reciprocal,
+                                       vec_doubt *doubt)
+{
+    const vec_f32 about = _mm256_mul_ps(a, reciprocal);
+    const vec_f32 rest = _mm256_fnmadd_ps(about, divisor, a);
+    const vec_f32 quotient = _mm256_fmadd_ps(rest, reciprocal, about);
+    const vec_f32 size = _mm256_andnot_ps(_mm256_set1_ps(-0.0F), quotient);
+    const vec_f32 odd = _mm256_cmp_ps(size, _mm256_set1_ps(0x1p-126F), _CMP_NGE_UQ);
+    const vec_f32 something = _mm256_cmp_ps(size, _mm256_setzero_ps(), _CMP_NEQ_UQ);
+
+    *doubt = _mm256_or_ps(*doubt, _mm256_and_ps(odd, something));
+    return quotient;
+}
+
+static inline vec_f64 vec_quotient_f64(vec_f64 a, vec_f64 divisor, vec_f64 reciprocal,
+                                       vec_doubt *doubt)
+{
+    const vec_f64 about = _mm256_mul_pd(a, reciprocal);
+    const vec_f64 rest = _mm256_fnmadd_pd(about, divisor, a);
+    const vec_f64 quotient = _mm256_fmadd_pd(rest, reciprocal, about);
+    const vec_f64 size = _mm256_andnot_pd(_mm256_set1_pd(-0.0), quotient);
+    const vec_f64 odd = _mm256_cmp_pd(size, _mm256_set1_pd(0x1p-1022), _CMP_NGE_UQ);
+    const vec_f64 something = _mm256_cmp_pd(size, _mm256_setzero_pd(), _CMP_NEQ_UQ);
+
+    *doubt = _mm256_or_ps(*doubt, _mm256_castpd_ps(_mm256_and_pd(odd, something)));
+    return quotient;
+}
+
 static inline vec_f32 vec_load_f32(const float *from)
 {
     return _mm256_loadu_ps(from);
@@ -176,6 +303,66 @@ static inline void vec_stream_bf16(uint16_t *to, vec_f32 a)
     _mm_stream_si128((__m128i *)(void *)to, vec_bf16_bits(a));
 }
 
+/* All bits set in the first `count` of 8 lanes of 32 bits. */
+static inline __m256i vec_first(int64_t count)
+{
+    static const int32_t lanes[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
+
+    return _mm256_loadu_si256((const __m256i *)(const void *)(lanes + 8 - count));
+}
+
+static inline vec_f32 vec_load_some_f32(const float *from, int64_t count)
+{
+    return _mm256_maskload_ps(from, vec_first(count));
+}
+
+static inline void vec_store_some_f32(float *to, vec_f32 a, int64_t count)
+{
+    _mm256_maskstore_ps(to, vec_first(count), a);
+}
+
+static inline vec_f64 vec_load_some_f64(const double *from, int64_t count)
+{
+    return _mm256_maskload_pd(from, vec_first(2 * count));
+}
+
+static inline void vec_store_some_f64(double *to, vec_f64 a, int64_t count)
+{
+    _mm256_maskstore_pd(to, vec_first(2 * count), a);
+}
+
+static inline vec_f32 vec_load_some_f16(const uint16_t *from, int64_t count)
+{
+    uint16_t all[8] = {0};
+
+    memcpy(all, from, (size_t)count * sizeof *all);
+    return vec_load_f16(all);
+}
+
+static inline void vec_store_some_f16(uint16_t *to, vec_f32 a, int64_t count)
+{
+    uint16_t all[8];
+
+    vec_store_f16(all, a);
+    memcpy(to, all, (size_t)count * sizeof *all);
+}
+
+static inline vec_f32 vec_load_some_bf16(const uint16_t *from, int64_t count)
+{
+    uint16_t all[8] = {0};
+
+    memcpy(all, from, (size_t)count * sizeof *all);
+    return vec_load_bf16(all);
+}
+
+static inline void vec_store_some_bf16(uint16_t *to, vec_f32 a, int64_t count)
+{
+    uint16_t all[8];
+
+    vec_store_bf16(all, a);
+    memcpy(to, all, (size_t)count * sizeof *all);
+}
+
 static inline void vec_stream_eight(void *to, const void *from, size_t size)
 {
     const char *source = from;
@@ -197,6 +384,198 @@ static inline void vec_stream_bytes(void *to, const void *from)
 static inline void vec_stream_end(void)
 {
     _mm_sfence();
+}
+
+typedef __m256 vec_mask_f32;
+typedef __m256i vec_at_f32;
+
+static inline vec_mask_f32 vec_above_f32(vec_f32 b, vec_f32 a)
+{
+    return _mm256_cmp_ps(b, a, _CMP_GT_OQ);
+}
+
+static inline vec_mask_f32 vec_first_f32(vec_f32 b, vec_f32 a)
+{
+    return _mm256_and_ps(_mm256_cmp_ps(b, a, _CMP_NLE_UQ), _mm256_cmp_ps(a, a, _CMP_ORD_Q));
+}
+
+static inline vec_mask_f32 vec_skip_f32(vec_f32 b, vec_f32 a)
+{
+    return _mm256_and_ps(_mm256_cmp_ps(a, b, _CMP_NGE_UQ), _mm256_cmp_ps(b, b, _CMP_ORD_Q));
+}
+
+static inline vec_mask_f32 vec_last_f32(vec_f32 b, vec_f32 a)
+{
+    return _mm256_or_ps(_mm256_cmp_ps(b, a, _CMP_GT_OQ), _mm256_cmp_ps(b, b, _CMP_UNORD_Q));
+}
+
+static inline bool vec_any_nan_f32(vec_f32 a, vec_f32 b)
+{
+    return _mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_UNORD_Q)) != 0;
+}
+
+static inline vec_f32 vec_larger_f32(vec_f32 b, vec_f32 a)
+{
+    return _mm256_max_ps(b, a);
+}
+
+static inline vec_f32 vec_choose_f32(vec_mask_f32 mask, vec_f32 b, vec_f32 a)
+{
+    return _mm256_blendv_ps(a, b, mask);
+}
+
+static inline vec_f32 vec_add_where_f32(vec_mask_f32 mask, vec_f32 sum, vec_f32 term)
+{
+    return _mm256_add_ps(sum, _mm256_and_ps(term, mask));
+}
+
+static inline vec_f32 vec_even_f32(vec_f32 low, vec_f32 high)
+{
+    const __m256 mixed = _mm256_shuffle_ps(low, high, 0x88); /* by halves of 128 bits */
+
+    return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(mixed), 0xd8));
+}
+
+static inline vec_at_f32 vec_set_at_f32(int32_t place)
+{
+    return _mm256_set1_epi32(place);
+}
+
+static inline vec_at_f32 vec_get_at_f32(const int32_t *from)
+{
+    return _mm256_loadu_si256((const __m256i *)(const void *)from);
+}
+
+static inline void vec_put_at_f32(int32_t *to, vec_at_f32 a)
+{
+    _mm256_storeu_si256((__m256i *)(void *)to, a);
+}
+
+static inline vec_at_f32 vec_count_at_f32(int32_t step)
+{
+    return _mm256_mullo_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), _mm256_set1_epi32(step));
+}
+
+static inline vec_at_f32 vec_add_at_f32(vec_at_f32 a, vec_at_f32 b)
+{
+    return _mm256_add_epi32(a, b);
+}
+
+static inline vec_mask_f32 vec_same_f32(vec_at_f32 a, vec_at_f32 b)
+{
+    return _mm256_castsi256_ps(_mm256_cmpeq_epi32(a, b));
+}
+
+static inline vec_at_f32 vec_choose_at_f32(vec_mask_f32 mask, vec_at_f32 b, vec_at_f32 a)
+{
+    return _mm256_blendv_epi8(a, b, _mm256_castps_si256(mask));
+}
+
+static inline vec_at_f32 vec_even_at_f32(vec_at_f32 low, vec_at_f32 high)
+{
+    return _mm256_castps_si256(vec_even_f32(_mm256_castsi256_ps(low), _mm256_castsi256_ps(high)));
+}
+
+static inline vec_f32 vec_pick_f32(const float *from, int64_t step)
+{
+    return _mm256_i32gather_ps(from, vec_count_at_f32((int32_t)step), 4);
+}
+
+typedef __m256d vec_mask_f64;
+typedef __m128i vec_at_f64;
+
+static inline vec_mask_f64 vec_above_f64(vec_f64 b, vec_f64 a)
+{
+    return _mm256_cmp_pd(b, a, _CMP_GT_OQ);
+}
+
+static inline vec_mask_f64 vec_first_f64(vec_f64 b, vec_f64 a)
+{
+    return _mm256_and_pd(_mm256_cmp_pd(b, a, _CMP_NLE_UQ), _mm256_cmp_pd(a, a, _CMP_ORD_Q));
+}
+
+static inline vec_mask_f64 vec_skip_f64(vec_f64 b, vec_f64 a)
+{
+    return _mm256_and_pd(_mm256_cmp_pd(a, b, _CMP_NGE_UQ), _mm256_cmp_pd(b, b, _CMP_ORD_Q));
+}
+
+static inline vec_mask_f64 vec_last_f64(vec_f64 b, vec_f64 a)
+{
+    return _mm256_or_pd(_mm256_cmp_pd(b, a, _CMP_GT_OQ), _mm256_cmp_pd(b, b, _CMP_UNORD_Q));
+}
+
+static inline bool vec_any_nan_f64(vec_f64 a, vec_f64 b)
+{
+    return _mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_UNORD_Q)) != 0;
+}
+
+static inline vec_f64 vec_larger_f64(vec_f64 b, vec_f64 a)
+{
+    return _mm256_max_pd(b, a);
+}
+
+static inline vec_f64 vec_choose_f64(vec_mask_f64 mask, vec_f64 b, vec_f64 a)
+{
+    return _mm256_blendv_pd(a, b, mask);
+}
+
+static inline vec_f64 vec_add_where_f64(vec_mask_f64 mask, vec_f64 sum, vec_f64 term)
+{
+    return _mm256_add_pd(sum, _mm256_and_pd(term, mask));
+}
+
+static inline vec_f64 vec_even_f64(vec_f64 low, vec_f64 high)
+{
+    return _mm256_permute4x64_pd(_mm256_unpacklo_pd(low, high), 0xd8);
+}
+
+static inline vec_at_f64 vec_set_at_f64(int32_t place)
+{
+    return _mm_set1_epi32(place);
+}
+
+static inline vec_at_f64 vec_get_at_f64(const int32_t *from)
+{
+    return _mm_loadu_si128((const __m128i *)(const void *)from);
+}
+
+static inline void vec_put_at_f64(int32_t *to, vec_at_f64 a)
+{
+    _mm_storeu_si128((__m128i *)(void *)to, a);
+}
+
+static inline vec_at_f64 vec_count_at_f64(int32_t step)
+{
+    return _mm_mullo_epi32(_mm_setr_epi32(0, 1, 2, 3), _mm_set1_epi32(step));
+}
+
+static inline vec_at_f64 vec_add_at_f64(vec_at_f64 a, vec_at_f64 b)
+{
+    return _mm_add_epi32(a, b);
+}
+
+static inline vec_mask_f64 vec_same_f64(vec_at_f64 a, vec_at_f64 b)
+{
+    return _mm256_castsi256_pd(_mm256_cvtepi32_epi64(_mm_cmpeq_epi32(a, b)));
+}
+
+static inline vec_at_f64 vec_choose_at_f64(vec_mask_f64 mask, vec_at_f64 b, vec_at_f64 a)
+{
+    const __m256 halves = _mm256_castpd_ps(mask);
+    const __m128 narrow =
+        _mm_shuffle_ps(_mm256_castps256_ps128(halves), _mm256_extractf128_ps(halves, 1), 0x88);
+
+    return _mm_blendv_epi8(a, b, _mm_castps_si128(narrow));
+}
+
+static inline vec_at_f64 vec_even_at_f64(vec_at_f64 low, vec_at_f64 high)
+{
+    return _mm_castps_si128(_mm_shuffle_ps(_mm_castsi128_ps(low), _mm_castsi128_ps(high), 0x88));
+}
+
+static inline vec_f64 vec_pick_f64(const double *from, int64_t step)
+{
+    return _mm256_i32gather_pd(from, vec_count_at_f64((int32_t)step), 8);
 }
 
 #endif

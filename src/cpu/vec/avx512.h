@@ -4,6 +4,7 @@
 #define PGI_CPU_VEC_AVX512_H
 
 #include <immintrin.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -90,6 +91,133 @@ static inline void vec_zip_f64(vec_f64 a, vec_f64 b, vec_f64 *low, vec_f64 *high
 {
     *low = _mm512_permutex2var_pd(a, _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11), b);
     *high = _mm512_permutex2var_pd(a, _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15), b);
+}
+
+static inline void vec_unzip_f32(vec_f32 a, vec_f32 b, vec_f32 *even, vec_f32 *odd)
+{
+    const __m512i evens =
+        _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    const __m512i odds = _mm512_or_si512(evens, _mm512_set1_epi32(1));
+
+    *even = _mm512_permutex2var_ps(a, evens, b);
+    *odd = _mm512_permutex2var_ps(a, odds, b);
+}
+
+static inline void vec_unzip_f64(vec_f64 a, vec_f64 b, vec_f64 *even, vec_f64 *odd)
+{
+    *even = _mm512_permutex2var_pd(a, _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14), b);
+    *odd = _mm512_permutex2var_pd(a, _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15), b);
+}
+
+#define VEC_SLIDE_32(places, a, b)                                                                 \
+    case places:                                                                                   \
+        return _mm512_castsi512_ps(                                                                \
+            _mm512_alignr_epi32(_mm512_castps_si512(b), _mm512_castps_si512(a), places))
+
+static inline vec_f32 vec_slide_f32(vec_f32 a, vec_f32 b, int places)
+{
+    switch (places) {
+        VEC_SLIDE_32(1, a, b);
+        VEC_SLIDE_32(2, a, b);
+        VEC_SLIDE_32(3, a, b);
+        VEC_SLIDE_32(4, a, b);
+        VEC_SLIDE_32(5, a, b);
+        VEC_SLIDE_32(6, a, b);
+        VEC_SLIDE_32(7, a, b);
+        VEC_SLIDE_32(8, a, b);
+        VEC_SLIDE_32(9, a, b);
+        VEC_SLIDE_32(10, a, b);
+        VEC_SLIDE_32(11, a, b);
+        VEC_SLIDE_32(12, a, b);
+        VEC_SLIDE_32(13, a, b);
+        VEC_SLIDE_32(14, a, b);
+        VEC_SLIDE_32(15, a, b);
+    case 16:
+        return b;
+    default:
+        return a;
+    }
+}
+
+#undef VEC_SLIDE_32
+
+#define VEC_SLIDE_64(places, a, b)                                                                 \
+    case places:                                                                                   \
+        return _mm512_castsi512_pd(                                                                \
+            _mm512_alignr_epi64(_mm512_castpd_si512(b), _mm512_castpd_si512(a), places))
+
+static inline vec_f64 vec_slide_f64(vec_f64 a, vec_f64 b, int places)
+{
+    switch (places) {
+        VEC_SLIDE_64(1, a, b);
+        VEC_SLIDE_64(2, a, b);
+        VEC_SLIDE_64(3, a, b);
+        VEC_SLIDE_64(4, a, b);
+        VEC_SLIDE_64(5, a, b);
+        VEC_SLIDE_64(6, a, b);
+        VEC_SLIDE_64(7, a, b);
+    case 8:
+        return b;
+    default:
+        return a;
+    }
+}
+
+#undef VEC_SLIDE_64
+
+static inline vec_f32 vec_permute_f32(const float *from, const int32_t *lanes)
+{
+    const __m512i which = _mm512_loadu_si512(lanes);
+
+    return _mm512_maskz_permutexvar_ps((__mmask16)~_mm512_movepi32_mask(which), which,
+                                       _mm512_loadu_ps(from));
+}
+
+static inline vec_f64 vec_permute_f64(const double *from, const int32_t *lanes)
+{
+    const __m512i which =
+        _mm512_cvtepi32_epi64(_mm256_loadu_si256((const __m256i *)(const void *)lanes));
+
+    return _mm512_maskz_permutexvar_pd((__mmask8)~_mm512_movepi64_mask(which), which,
+                                       _mm512_loadu_pd(from));
+}
+
+typedef unsigned vec_doubt; /* one bit per lane */
+
+static inline vec_doubt vec_no_doubt(void)
+{
+    return 0;
+}
+
+static inline bool vec_in_doubt(vec_doubt doubt)
+{
+    return doubt != 0;
+}
+
+/* NaN of either kind, infinity of either sign, subnormal. */
+#define VEC_DOUBTFUL (0x01 | 0x80 | 0x08 | 0x10 | 0x20)
+
+/* avx2.h has the proof. */
+static inline vec_f32 vec_quotient_f32(vec_f32 a, vec_f32 divisor, vec_f32 reciprocal,
+                                       vec_doubt *doubt)
+{
+    const vec_f32 about = _mm512_mul_ps(a, reciprocal);
+    const vec_f32 rest = _mm512_fnmadd_ps(about, divisor, a);
+    const vec_f32 quotient = _mm512_fmadd_ps(rest, reciprocal, about);
+
+    *doubt |= _mm512_fpclass_ps_mask(quotient, VEC_DOUBTFUL);
+    return quotient;
+}
+
+static inline vec_f64 vec_quotient_f64(vec_f64 a, vec_f64 divisor, vec_f64 reciprocal,
+                                       vec_doubt *doubt)
+{
+    const vec_f64 about = _mm512_mul_pd(a, reciprocal);
+    const vec_f64 rest = _mm512_fnmadd_pd(about, divisor, a);
+    const vec_f64 quotient = _mm512_fmadd_pd(rest, reciprocal, about);
+
+    *doubt |= _mm512_fpclass_pd_mask(quotient, VEC_DOUBTFUL);
+    return quotient;
 }
 
 static inline vec_f32 vec_load_f32(const float *from)
@@ -180,6 +308,53 @@ static inline void vec_stream_bf16(uint16_t *to, vec_f32 a)
     vec_stream_halves(to, vec_bf16_bits(a));
 }
 
+static inline __mmask16 vec_first(int64_t count)
+{
+    return (__mmask16)((1U << count) - 1);
+}
+
+static inline vec_f32 vec_load_some_f32(const float *from, int64_t count)
+{
+    return _mm512_maskz_loadu_ps(vec_first(count), from);
+}
+
+static inline void vec_store_some_f32(float *to, vec_f32 a, int64_t count)
+{
+    _mm512_mask_storeu_ps(to, vec_first(count), a);
+}
+
+static inline vec_f64 vec_load_some_f64(const double *from, int64_t count)
+{
+    return _mm512_maskz_loadu_pd((__mmask8)vec_first(count), from);
+}
+
+static inline void vec_store_some_f64(double *to, vec_f64 a, int64_t count)
+{
+    _mm512_mask_storeu_pd(to, (__mmask8)vec_first(count), a);
+}
+
+static inline vec_f32 vec_load_some_f16(const uint16_t *from, int64_t count)
+{
+    return _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(vec_first(count), from));
+}
+
+static inline void vec_store_some_f16(uint16_t *to, vec_f32 a, int64_t count)
+{
+    _mm256_mask_storeu_epi16(to, vec_first(count), vec_f16_bits(a));
+}
+
+static inline vec_f32 vec_load_some_bf16(const uint16_t *from, int64_t count)
+{
+    const __m256i stored = _mm256_maskz_loadu_epi16(vec_first(count), from);
+
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(stored), 16));
+}
+
+static inline void vec_store_some_bf16(uint16_t *to, vec_f32 a, int64_t count)
+{
+    _mm256_mask_storeu_epi16(to, vec_first(count), vec_bf16_bits(a));
+}
+
 static inline void vec_stream_eight(void *to, const void *from, size_t size)
 {
     const char *source = from;
@@ -201,6 +376,202 @@ static inline void vec_stream_bytes(void *to, const void *from)
 static inline void vec_stream_end(void)
 {
     _mm_sfence();
+}
+
+typedef __mmask16 vec_mask_f32;
+typedef __m512i vec_at_f32;
+
+static inline vec_mask_f32 vec_above_f32(vec_f32 b, vec_f32 a)
+{
+    return _mm512_cmp_ps_mask(b, a, _CMP_GT_OQ);
+}
+
+static inline vec_mask_f32 vec_first_f32(vec_f32 b, vec_f32 a)
+{
+    return _mm512_mask_cmp_ps_mask(_mm512_cmp_ps_mask(a, a, _CMP_ORD_Q), b, a, _CMP_NLE_UQ);
+}
+
+static inline vec_mask_f32 vec_skip_f32(vec_f32 b, vec_f32 a)
+{
+    return _mm512_mask_cmp_ps_mask(_mm512_cmp_ps_mask(b, b, _CMP_ORD_Q), a, b, _CMP_NGE_UQ);
+}
+
+static inline vec_mask_f32 vec_last_f32(vec_f32 b, vec_f32 a)
+{
+    return (__mmask16)(_mm512_cmp_ps_mask(b, b, _CMP_UNORD_Q) |
+                       _mm512_cmp_ps_mask(b, a, _CMP_GT_OQ));
+}
+
+static inline bool vec_any_nan_f32(vec_f32 a, vec_f32 b)
+{
+    return _mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q) != 0;
+}
+
+static inline vec_f32 vec_larger_f32(vec_f32 b, vec_f32 a)
+{
+    return _mm512_max_ps(b, a);
+}
+
+static inline vec_f32 vec_choose_f32(vec_mask_f32 mask, vec_f32 b, vec_f32 a)
+{
+    return _mm512_mask_blend_ps(mask, a, b);
+}
+
+static inline vec_f32 vec_add_where_f32(vec_mask_f32 mask, vec_f32 sum, vec_f32 term)
+{
+    return _mm512_mask_add_ps(sum, mask, sum, term);
+}
+
+static inline vec_f32 vec_even_f32(vec_f32 low, vec_f32 high)
+{
+    const __m512i even =
+        _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+
+    return _mm512_permutex2var_ps(low, even, high);
+}
+
+static inline vec_at_f32 vec_set_at_f32(int32_t place)
+{
+    return _mm512_set1_epi32(place);
+}
+
+static inline vec_at_f32 vec_get_at_f32(const int32_t *from)
+{
+    return _mm512_loadu_si512(from);
+}
+
+static inline void vec_put_at_f32(int32_t *to, vec_at_f32 a)
+{
+    _mm512_storeu_si512(to, a);
+}
+
+static inline vec_at_f32 vec_count_at_f32(int32_t step)
+{
+    return _mm512_mullo_epi32(
+        _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
+        _mm512_set1_epi32(step));
+}
+
+static inline vec_at_f32 vec_add_at_f32(vec_at_f32 a, vec_at_f32 b)
+{
+    return _mm512_add_epi32(a, b);
+}
+
+static inline vec_mask_f32 vec_same_f32(vec_at_f32 a, vec_at_f32 b)
+{
+    return _mm512_cmpeq_epi32_mask(a, b);
+}
+
+static inline vec_at_f32 vec_choose_at_f32(vec_mask_f32 mask, vec_at_f32 b, vec_at_f32 a)
+{
+    return _mm512_mask_blend_epi32(mask, a, b);
+}
+
+static inline vec_at_f32 vec_even_at_f32(vec_at_f32 low, vec_at_f32 high)
+{
+    const __m512i even =
+        _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+
+    return _mm512_permutex2var_epi32(low, even, high);
+}
+
+static inline vec_f32 vec_pick_f32(const float *from, int64_t step)
+{
+    return _mm512_i32gather_ps(vec_count_at_f32((int32_t)step), from, 4);
+}
+
+typedef __mmask8 vec_mask_f64;
+typedef __m256i vec_at_f64;
+
+static inline vec_mask_f64 vec_above_f64(vec_f64 b, vec_f64 a)
+{
+    return _mm512_cmp_pd_mask(b, a, _CMP_GT_OQ);
+}
+
+static inline vec_mask_f64 vec_first_f64(vec_f64 b, vec_f64 a)
+{
+    return _mm512_mask_cmp_pd_mask(_mm512_cmp_pd_mask(a, a, _CMP_ORD_Q), b, a, _CMP_NLE_UQ);
+}
+
+static inline vec_mask_f64 vec_skip_f64(vec_f64 b, vec_f64 a)
+{
+    return _mm512_mask_cmp_pd_mask(_mm512_cmp_pd_mask(b, b, _CMP_ORD_Q), a, b, _CMP_NGE_UQ);
+}
+
+static inline vec_mask_f64 vec_last_f64(vec_f64 b, vec_f64 a)
+{
+    return (__mmask8)(_mm512_cmp_pd_mask(b, b, _CMP_UNORD_Q) |
+                      _mm512_cmp_pd_mask(b, a, _CMP_GT_OQ));
+}
+
+static inline bool vec_any_nan_f64(vec_f64 a, vec_f64 b)
+{
+    return _mm512_cmp_pd_mask(a, b, _CMP_UNORD_Q) != 0;
+}
+
+static inline vec_f64 vec_larger_f64(vec_f64 b, vec_f64 a)
+{
+    return _mm512_max_pd(b, a);
+}
+
+static inline vec_f64 vec_choose_f64(vec_mask_f64 mask, vec_f64 b, vec_f64 a)
+{
+    return _mm512_mask_blend_pd(mask, a, b);
+}
+
+static inline vec_f64 vec_add_where_f64(vec_mask_f64 mask, vec_f64 sum, vec_f64 term)
+{
+    return _mm512_mask_add_pd(sum, mask, sum, term);
+}
+
+static inline vec_f64 vec_even_f64(vec_f64 low, vec_f64 high)
+{
+    return _mm512_permutex2var_pd(low, _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14), high);
+}
+
+static inline vec_at_f64 vec_set_at_f64(int32_t place)
+{
+    return _mm256_set1_epi32(place);
+}
+
+static inline vec_at_f64 vec_get_at_f64(const int32_t *from)
+{
+    return _mm256_loadu_si256((const __m256i *)(const void *)from);
+}
+
+static inline void vec_put_at_f64(int32_t *to, vec_at_f64 a)
+{
+    _mm256_storeu_si256((__m256i *)(void *)to, a);
+}
+
+static inline vec_at_f64 vec_count_at_f64(int32_t step)
+{
+    return _mm256_mullo_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), _mm256_set1_epi32(step));
+}
+
+static inline vec_at_f64 vec_add_at_f64(vec_at_f64 a, vec_at_f64 b)
+{
+    return _mm256_add_epi32(a, b);
+}
+
+static inline vec_mask_f64 vec_same_f64(vec_at_f64 a, vec_at_f64 b)
+{
+    return _mm256_cmpeq_epi32_mask(a, b);
+}
+
+static inline vec_at_f64 vec_choose_at_f64(vec_mask_f64 mask, vec_at_f64 b, vec_at_f64 a)
+{
+    return _mm256_mask_blend_epi32(mask, a, b);
+}
+
+static inline vec_at_f64 vec_even_at_f64(vec_at_f64 low, vec_at_f64 high)
+{
+    return _mm256_permutex2var_epi32(low, _mm256_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14), high);
+}
+
+static inline vec_f64 vec_pick_f64(const double *from, int64_t step)
+{
+    return _mm512_i32gather_pd(vec_count_at_f64((int32_t)step), from, 8);
 }
 
 #endif

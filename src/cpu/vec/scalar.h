@@ -7,8 +7,32 @@
  *     vec_set_R, vec_add_R, ...   on all lanes
  *     vec_get_R, vec_put_R        from and to reals in memory, any alignment
  *     vec_zip_R                   a0 b0 a1 b1 ..., in two vectors
+ *     vec_unzip_R                 a0 a2 ... b0 b2 ..., and a1 a3 ... b1 b3 ...
+ *     vec_even_R                  the first of those
+ *     vec_slide_R                 the lanes of a and b from a constant place in a on, 0 .. all
+ *     vec_permute_R               any lanes of a vector in memory, as numbers say; 0 for -1
+ *     vec_pick_R                  from reals in memory, a step apart
+ *     vec_quotient_R              a / divisor, correctly rounded, from the divisor, an integer of
+ *                                 less than 2^22 either way, and its rounded reciprocal. Where it
+ *                                 may be wrong it says so in a vec_doubt, which collects over many
+ *                                 (vec_no_doubt at first; vec_in_doubt: divide all again)
+ *     vec_mask_R                  which lanes of a vector of reals
+ *     vec_above_R                 b > a
+ *     vec_first_R, _skip_, _last_ whether b wins against a that comes before it, by the rules for
+ *                                 NaN of docs/arithmetic.md
+ *     vec_larger_R                b where it is above a, else a
+ *     vec_choose_R                b where the mask says, else a
+ *     vec_add_where_R             the sum, with the term added where the mask says; a sum is not -0
+ *     vec_any_nan_R               whether a lane of one of two vectors is NaN
+ *     vec_at_R                    places: as many int32_t as a vector of reals has lanes; the words
+ *                                 that end in _at_R are those of reals
+ *     vec_count_at_R              0, step, 2 * step, ...
+ *     vec_same_R                  which places are equal
  *     vec_load_E, vec_store_E     from and to elements in memory, any alignment; widened, rounded
  *                                 to nearest even
+ *     vec_load_some_E, vec_store_some_E
+ *                                 the first lanes only, less than all; nothing else is touched, and
+ *                                 the others are 0
  *     vec_stream_E                as vec_store_E but past the caches; memory aligned to 8 elements
  *                                 (PGI_STREAM_ELEMENTS), or to the vector if that is shorter
  *     vec_stream_eight            8 elements of a size from anywhere to memory aligned to as many
@@ -20,6 +44,7 @@
 
 #include "core/dtype.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 enum {
@@ -103,6 +128,66 @@ static inline void vec_zip_f64(vec_f64 a, vec_f64 b, vec_f64 *low, vec_f64 *high
     *high = b;
 }
 
+static inline void vec_unzip_f32(vec_f32 a, vec_f32 b, vec_f32 *even, vec_f32 *odd)
+{
+    *even = a;
+    *odd = b;
+}
+
+static inline void vec_unzip_f64(vec_f64 a, vec_f64 b, vec_f64 *even, vec_f64 *odd)
+{
+    *even = a;
+    *odd = b;
+}
+
+static inline vec_f32 vec_slide_f32(vec_f32 a, vec_f32 b, int places)
+{
+    return places ? b : a;
+}
+
+static inline vec_f64 vec_slide_f64(vec_f64 a, vec_f64 b, int places)
+{
+    return places ? b : a;
+}
+
+static inline vec_f32 vec_permute_f32(const float *from, const int32_t *lanes)
+{
+    return lanes[0] < 0 ? 0 : from[lanes[0]];
+}
+
+static inline vec_f64 vec_permute_f64(const double *from, const int32_t *lanes)
+{
+    return lanes[0] < 0 ? 0 : from[lanes[0]];
+}
+
+typedef bool vec_doubt;
+
+static inline vec_doubt vec_no_doubt(void)
+{
+    return false;
+}
+
+static inline bool vec_in_doubt(vec_doubt doubt)
+{
+    return doubt;
+}
+
+static inline vec_f32 vec_quotient_f32(vec_f32 a, vec_f32 divisor, vec_f32 reciprocal,
+                                       vec_doubt *doubt)
+{
+    (void)reciprocal;
+    (void)doubt;
+    return a / divisor;
+}
+
+static inline vec_f64 vec_quotient_f64(vec_f64 a, vec_f64 divisor, vec_f64 reciprocal,
+                                       vec_doubt *doubt)
+{
+    (void)reciprocal;
+    (void)doubt;
+    return a / divisor;
+}
+
 static inline vec_f32 vec_load_f32(const float *from)
 {
     return *from;
@@ -163,6 +248,51 @@ static inline void vec_stream_bf16(uint16_t *to, vec_f32 a)
     *to = pgi_bf16_of_f32(a);
 }
 
+/* A vector of one lane has no part. */
+static inline vec_f32 vec_load_some_f32(const float *from, int64_t count)
+{
+    return count ? *from : 0;
+}
+
+static inline vec_f64 vec_load_some_f64(const double *from, int64_t count)
+{
+    return count ? *from : 0;
+}
+
+static inline vec_f32 vec_load_some_f16(const uint16_t *from, int64_t count)
+{
+    return count ? pgi_f32_of_f16(*from) : 0;
+}
+
+static inline vec_f32 vec_load_some_bf16(const uint16_t *from, int64_t count)
+{
+    return count ? pgi_f32_of_bf16(*from) : 0;
+}
+
+static inline void vec_store_some_f32(float *to, vec_f32 a, int64_t count)
+{
+    if (count)
+        *to = a;
+}
+
+static inline void vec_store_some_f64(double *to, vec_f64 a, int64_t count)
+{
+    if (count)
+        *to = a;
+}
+
+static inline void vec_store_some_f16(uint16_t *to, vec_f32 a, int64_t count)
+{
+    if (count)
+        *to = pgi_f16_of_f32(a);
+}
+
+static inline void vec_store_some_bf16(uint16_t *to, vec_f32 a, int64_t count)
+{
+    if (count)
+        *to = pgi_bf16_of_f32(a);
+}
+
 static inline void vec_stream_eight(void *to, const void *from, size_t size)
 {
     memcpy(to, from, 8 * size);
@@ -175,6 +305,200 @@ static inline void vec_stream_bytes(void *to, const void *from)
 
 static inline void vec_stream_end(void)
 {
+}
+
+typedef bool vec_mask_f32;
+typedef int32_t vec_at_f32;
+
+static inline vec_mask_f32 vec_above_f32(vec_f32 b, vec_f32 a)
+{
+    return b > a;
+}
+
+static inline vec_mask_f32 vec_first_f32(vec_f32 b, vec_f32 a)
+{
+    return b > a || (b != b && a == a);
+}
+
+static inline vec_mask_f32 vec_skip_f32(vec_f32 b, vec_f32 a)
+{
+    return b > a || (b == b && a != a);
+}
+
+static inline vec_mask_f32 vec_last_f32(vec_f32 b, vec_f32 a)
+{
+    return b > a || b != b;
+}
+
+static inline bool vec_any_nan_f32(vec_f32 a, vec_f32 b)
+{
+    return a != a || b != b;
+}
+
+static inline vec_f32 vec_larger_f32(vec_f32 b, vec_f32 a)
+{
+    return b > a ? b : a;
+}
+
+static inline vec_f32 vec_choose_f32(vec_mask_f32 mask, vec_f32 b, vec_f32 a)
+{
+    return mask ? b : a;
+}
+
+static inline vec_f32 vec_add_where_f32(vec_mask_f32 mask, vec_f32 sum, vec_f32 term)
+{
+    return mask ? sum + term : sum;
+}
+
+static inline vec_f32 vec_even_f32(vec_f32 low, vec_f32 high)
+{
+    (void)high;
+    return low;
+}
+
+static inline vec_f32 vec_pick_f32(const float *from, int64_t step)
+{
+    (void)step;
+    return *from;
+}
+
+static inline vec_at_f32 vec_set_at_f32(int32_t place)
+{
+    return place;
+}
+
+static inline vec_at_f32 vec_get_at_f32(const int32_t *from)
+{
+    return *from;
+}
+
+static inline void vec_put_at_f32(int32_t *to, vec_at_f32 a)
+{
+    *to = a;
+}
+
+static inline vec_at_f32 vec_count_at_f32(int32_t step)
+{
+    (void)step;
+    return 0;
+}
+
+static inline vec_at_f32 vec_add_at_f32(vec_at_f32 a, vec_at_f32 b)
+{
+    return a + b;
+}
+
+static inline vec_mask_f32 vec_same_f32(vec_at_f32 a, vec_at_f32 b)
+{
+    return a == b;
+}
+
+static inline vec_at_f32 vec_choose_at_f32(vec_mask_f32 mask, vec_at_f32 b, vec_at_f32 a)
+{
+    return mask ? b : a;
+}
+
+static inline vec_at_f32 vec_even_at_f32(vec_at_f32 low, vec_at_f32 high)
+{
+    (void)high;
+    return low;
+}
+
+typedef bool vec_mask_f64;
+typedef int32_t vec_at_f64;
+
+static inline vec_mask_f64 vec_above_f64(vec_f64 b, vec_f64 a)
+{
+    return b > a;
+}
+
+static inline vec_mask_f64 vec_first_f64(vec_f64 b, vec_f64 a)
+{
+    return b > a || (b != b && a == a);
+}
+
+static inline vec_mask_f64 vec_skip_f64(vec_f64 b, vec_f64 a)
+{
+    return b > a || (b == b && a != a);
+}
+
+static inline vec_mask_f64 vec_last_f64(vec_f64 b, vec_f64 a)
+{
+    return b > a || b != b;
+}
+
+static inline bool vec_any_nan_f64(vec_f64 a, vec_f64 b)
+{
+    return a != a || b != b;
+}
+
+static inline vec_f64 vec_larger_f64(vec_f64 b, vec_f64 a)
+{
+    return b > a ? b : a;
+}
+
+static inline vec_f64 vec_choose_f64(vec_mask_f64 mask, vec_f64 b, vec_f64 a)
+{
+    return mask ? b : a;
+}
+
+static inline vec_f64 vec_add_where_f64(vec_mask_f64 mask, vec_f64 sum, vec_f64 term)
+{
+    return mask ? sum + term : sum;
+}
+
+static inline vec_f64 vec_even_f64(vec_f64 low, vec_f64 high)
+{
+    (void)high;
+    return low;
+}
+
+static inline vec_f64 vec_pick_f64(const double *from, int64_t step)
+{
+    (void)step;
+    return *from;
+}
+
+static inline vec_at_f64 vec_set_at_f64(int32_t place)
+{
+    return place;
+}
+
+static inline vec_at_f64 vec_get_at_f64(const int32_t *from)
+{
+    return *from;
+}
+
+static inline void vec_put_at_f64(int32_t *to, vec_at_f64 a)
+{
+    *to = a;
+}
+
+static inline vec_at_f64 vec_count_at_f64(int32_t step)
+{
+    (void)step;
+    return 0;
+}
+
+static inline vec_at_f64 vec_add_at_f64(vec_at_f64 a, vec_at_f64 b)
+{
+    return a + b;
+}
+
+static inline vec_mask_f64 vec_same_f64(vec_at_f64 a, vec_at_f64 b)
+{
+    return a == b;
+}
+
+static inline vec_at_f64 vec_choose_at_f64(vec_mask_f64 mask, vec_at_f64 b, vec_at_f64 a)
+{
+    return mask ? b : a;
+}
+
+static inline vec_at_f64 vec_even_at_f64(vec_at_f64 low, vec_at_f64 high)
+{
+    (void)high;
+    return low;
 }
 
 #endif

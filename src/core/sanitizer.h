@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* What MemorySanitizer cannot know. */
+#ifndef PGI_CORE_SANITIZER_H
+#define PGI_CORE_SANITIZER_H
+
+#include <stddef.h>
+
+/* Says that memory may be read though not all of it was written: vectors reach past the end of
+ * rows, into lanes whose results are never stored. */
+#if defined(__has_feature)
+#if __has_feature(memory_sanitizer)
+#include <sanitizer/msan_interface.h>
+#define PGI_MAY_READ(memory, bytes) __msan_unpoison(memory, bytes)
+#endif
+#endif
+#ifndef PGI_MAY_READ
+#define PGI_MAY_READ(memory, bytes) ((void)(memory), (void)(bytes))
+#endif
+
+#endif

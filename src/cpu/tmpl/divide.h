@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Quotients of sums, and sums of whole planes, for one element type; included by element.h, whose
+ * parameters and words it uses. Signatures and meaning: plan/backend.h.
+ */
+
+/* One row divided and stored; false if a quotient is in doubt. */
+PGI_ALWAYS_INLINE bool PGI_NAME(divide_row, ELEMENT)(STORED *restrict to, const REAL *from,
+                                                     int64_t count, const REAL *divisor,
+                                                     const REAL *reciprocal, int step,
+                                                     pgi_division how, REAL alpha, bool past)
+{
+    const VECTOR scale = SET(alpha), one_divisor = SET(divisor[0]);
+    const VECTOR one_reciprocal = SET(reciprocal[0]);
+    vec_doubt doubt = vec_no_doubt();
+    int64_t i;
+
+    for (i = 0; i < count; i += LANES) {
+        const VECTOR by = step ? GET(divisor + i) : one_divisor;
+        const VECTOR inverse = step ? GET(reciprocal + i) : one_reciprocal;
+        const VECTOR sum =
+            count - i < LANES ? PGI_VEC(load_some, REAL_NAME)(from + i, count - i) : GET(from + i);
+        const VECTOR result = MUL(PGI_NAME(divided, ELEMENT)(sum, by, inverse, how, &doubt), scale);
+
+        PGI_NAME(store_part, ELEMENT)(to + i, result, count - i, past);
+    }
+    return !vec_in_doubt(doubt);
+}
+
+static void PGI_NAME(divide, ELEMENT)(void *to, int64_t to_pitch, const void *from,
+                                      int64_t from_pitch, int64_t rows, int64_t count,
+                                      const pgi_divisors *by, double alpha, bool stream)
+{
+    const REAL *divisor = by->divisor, *reciprocal = by->reciprocal, *sums = from;
+    STORED *stored = to;
+    int64_t row;
+
+    for (row = 0; row < rows; row++, stored += to_pitch, sums += from_pitch) {
+        const bool past = stream && PGI_NAME(may_stream, ELEMENT)(stored, count);
+        bool good = false;
+
+#define BY(step, how)                                                                              \
+    PGI_NAME(divide_row, ELEMENT)                                                                  \
+    (stored, sums, count, divisor, reciprocal, step, how, (REAL)alpha, past)
+        if (by->how == PGI_MULTIPLY)
+            good = BY(0, PGI_MULTIPLY);
+        else if (by->how == PGI_QUOTIENT)
+            good = by->step ? BY(1, PGI_QUOTIENT) : BY(0, PGI_QUOTIENT);
+        if (!good)
+            by->step ? BY(1, PGI_DIVIDE) : BY(0, PGI_DIVIDE);
+#undef BY
+    }
+}
+
+/* The sums of the columns of some planes, a vector for each. Vectors reach into what follows where
+ * that is part of the `elements` there are. `rows` is a constant where this is inlined. */
+PGI_ALWAYS_INLINE void PGI_NAME(sum_down, ELEMENT)(REAL *to, const STORED *from, int64_t step,
+                                                   int64_t planes, int rows, int columns,
+                                                   int64_t elements)
+{
+    REAL wide[PGI_RUN_ROWS][PGI_LANES(REAL_NAME)];
+    const void *row[PGI_RUN_ROWS];
+    int64_t p, r;
+
+    for (r = 0; r < rows; r++)
+        row[r] = wide[r];
+    for (p = 0; p < planes; p++, from += step, elements -= step, to += LANES) {
+        for (r = 0; r < rows; r++)
+            PUT(wide[r], r * columns + LANES <= elements
+                             ? LOAD_VECTOR(from + r * columns)
+                             : PGI_VEC(load_some, ELEMENT)(from + r * columns, columns));
+        PUT(to, RUN(row, rows, 0));
+    }
+}
+
+/* One plane, number by number. */
+static REAL PGI_NAME(total_of, ELEMENT)(const STORED *from, int rows, int columns)
+{
+    REAL wide[PGI_RUN_ROWS * PGI_RUN_ROWS], sum[PGI_RUN_ROWS];
+    const void *row[PGI_RUN_ROWS];
+    int i;
+
+    for (i = 0; i < rows * columns; i++)
+        wide[i] = LOAD(from[i]);
+    for (i = 0; i < rows; i++)
+        row[i] = wide + i * columns;
+    for (i = 0; i < columns; i++)
+        sum[i] = RUN_AT(row, rows, i);
+    for (i = 0; i < columns; i++)
+        row[i] = sum + i;
+    return RUN_AT(row, columns, 0) + 0;
+}
+
+static void PGI_NAME(totals, ELEMENT)(void *totals, const void *from, int64_t step, int64_t planes,
+                                      int rows, int columns)
+{
+    enum {
+        TOGETHER = 32
+    };
+    const pgi_last_axis across = {
+        .places = 1, .lanes = 1, .advance = 1, .step = 1, .turns = 1, .count = {columns}};
+    const int64_t elements = (planes - 1) * step + rows * columns;
+    REAL down[(TOGETHER + 1) * PGI_LANES(REAL_NAME)] = {0}, *to = totals;
+    const void *vector[TOGETHER];
+    const STORED *stored = from;
+    int64_t p, i, some;
+
+    for (p = 0; columns > LANES && p < planes; p++)
+        to[p] = PGI_NAME(total_of, ELEMENT)(stored + p * step, rows, columns);
+    for (p = 0; columns <= LANES && p < planes; p += some) {
+        some = planes - p < TOGETHER ? planes - p : TOGETHER;
+        for (i = 0; i < some; i++)
+            vector[i] = down + i * LANES;
+        switch (rows) {
+#define PGI_COUNT(n)                                                                               \
+    case n:                                                                                        \
+        PGI_NAME(sum_down, ELEMENT)                                                                \
+        (down, stored + p * step, step, some, n, columns, elements - p * step);                    \
+        break;
+#include "cpu/tmpl/counts.def"
+#undef PGI_COUNT
+        }
+        PGI_NAME(finish, REAL_NAME)
+        (to + p, 1, vector, some, &across, 1, false, (pgi_ahead){NULL, NULL});
+        for (i = p; i < p + some; i++)
+            to[i] = to[i] + 0;
+    }
+}

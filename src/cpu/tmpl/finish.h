@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sums to elements in memory, along the last axis, for one element type; included by element.h,
+ * whose parameters and words it uses. Signatures and meaning: plan/backend.h.
+ */
+
+/* A vector, or as many elements of it as remain. With `past` it goes past the caches. */
+PGI_ALWAYS_INLINE void PGI_NAME(store_part, ELEMENT)(STORED *to, VECTOR value, int64_t remain,
+                                                     bool past)
+{
+    if (remain >= LANES && past) {
+        STREAM_VECTOR(to, value);
+    } else if (remain >= LANES) {
+        STORE_VECTOR(to, value);
+    } else if (past) {
+        STORED some[PGI_LANES(REAL_NAME) < 8 ? 8 : PGI_LANES(REAL_NAME)] = {0};
+        int64_t i;
+
+        STORE_VECTOR(some, value);
+        for (i = 0; i < remain; i += 8)
+            vec_stream_eight(to + i, some + i, sizeof *to);
+    } else if (LANES > 8 && remain == 8) { /* a masked store costs more than the way over memory */
+        STORED some[PGI_LANES(REAL_NAME)];
+
+        STORE_VECTOR(some, value);
+        memcpy(to, some, 8 * sizeof *to);
+    } else {
+        PGI_VEC(store_some, ELEMENT)(to, value, remain);
+    }
+}
+
+/* A long row that begins or ends within a cache line can still be streamed between: how many
+ * elements come before its first whole line. -1 if that is not worth it. */
+static inline int64_t PGI_NAME(head, ELEMENT)(const STORED *to, int64_t count)
+{
+    if (count * (int64_t)sizeof *to < 2048)
+        return -1;
+    return (int64_t)(((uintptr_t)0 - (uintptr_t)to) % 64 / sizeof *to);
+}
+
+/* Rows of one turn and one lane, without gaps in a run. */
+PGI_ALWAYS_INLINE void PGI_NAME(finish_neighbours,
+                                ELEMENT)(STORED *to, int64_t pitch, const void *const *from,
+                                         int64_t rows, const pgi_last_axis *last, int count,
+                                         REAL alpha, bool stream, pgi_ahead ahead)
+{
+    const VECTOR scale = SET(alpha);
+    const int64_t places = last->places;
+    int64_t row, at;
+
+    for (row = 0; row < rows; row++, to += pitch) {
+        const REAL *first = (const REAL *)from[row] + last->first[0];
+        const bool whole = stream && PGI_NAME(may_stream, ELEMENT)(to, places);
+        const int64_t head = stream && !whole ? PGI_NAME(head, ELEMENT)(to, places) : -1;
+        const bool past = whole || head >= 0;
+        VECTOR near[PGI_NAME(reached, REAL_NAME)];
+
+        PGI_NAME(look, REAL_NAME)(near, first, count, false);
+        at = 0;
+        if (head > 0) {
+            for (; at < head; at += LANES) {
+                PGI_NAME(store_part, ELEMENT)
+                (to + at, MUL(PGI_NAME(neighbours, REAL_NAME)(near, count), scale), head - at,
+                 false);
+                PGI_NAME(look, REAL_NAME)(near, first + at + LANES, count, true);
+            }
+            at = head;
+            PGI_NAME(look, REAL_NAME)(near, first + at, count, false);
+        }
+        for (; at + LANES <= places; at += LANES) {
+            const VECTOR sum = MUL(PGI_NAME(neighbours, REAL_NAME)(near, count), scale);
+
+            if (past)
+                STREAM_VECTOR(to + at, sum);
+            else
+                STORE_VECTOR(to + at, sum);
+            FETCH(&ahead);
+            PGI_NAME(look, REAL_NAME)(near, first + at + LANES, count, true);
+        }
+        if (at < places)
+            PGI_NAME(store_part, ELEMENT)
+        (to + at, MUL(PGI_NAME(neighbours, REAL_NAME)(near, count), scale), places - at, whole);
+    }
+}
+
+/* Rows of two turns and one lane: vectors of both, zipped. */
+PGI_ALWAYS_INLINE void PGI_NAME(finish_two, ELEMENT)(STORED *to, int64_t pitch,
+                                                     const void *const *from, int64_t rows,
+                                                     const pgi_last_axis *last, int even, int odd,
+                                                     REAL alpha, bool stream, pgi_ahead ahead)
+{
+    const int64_t places = last->places;
+    const VECTOR scale = SET(alpha);
+    int64_t row, at;
+    int i;
+
+    for (row = 0; row < rows; row++, to += pitch) {
+        const void *evens[4] = {NULL}, *odds[4] = {NULL};
+        const bool past = stream && PGI_NAME(may_stream, ELEMENT)(to, places);
+        VECTOR low, high;
+
+        for (i = 0; i < even; i++)
+            evens[i] = (const REAL *)from[row] + last->first[0] + i * last->step;
+        for (i = 0; i < odd; i++)
+            odds[i] = (const REAL *)from[row] + last->first[1] + i * last->step;
+#define ZIP(at)                                                                                    \
+    PGI_VEC(zip, REAL_NAME)                                                                        \
+    (MUL(RUN(evens, even, (at) / 2), scale), MUL(RUN(odds, odd, (at) / 2), scale), &low, &high)
+        for (at = 0; at + 2 * LANES <= places; at += 2 * LANES) {
+            ZIP(at);
+            if (past) {
+                STREAM_VECTOR(to + at, low);
+                STREAM_VECTOR(to + at + LANES, high);
+            } else {
+                STORE_VECTOR(to + at, low);
+                STORE_VECTOR(to + at + LANES, high);
+            }
+            FETCH(&ahead);
+        }
+        if (at == places)
+            continue;
+        ZIP(at);
+        PGI_NAME(store_part, ELEMENT)(to + at, low, places - at, past);
+        if (places - at > LANES)
+            PGI_NAME(store_part, ELEMENT)(to + at + LANES, high, places - at - LANES, past);
+#undef ZIP
+    }
+}
+
+/* Rows of one turn and one lane that take every other place: vectors of sums unzipped. */
+PGI_ALWAYS_INLINE void PGI_NAME(finish_every_other,
+                                ELEMENT)(STORED *to, int64_t pitch, const void *const *from,
+                                         int64_t rows, const pgi_last_axis *last, int count,
+                                         REAL alpha, bool stream, pgi_ahead ahead)
+{
+    const VECTOR scale = SET(alpha);
+    int64_t row, at;
+
+    for (row = 0; row < rows; row++, to += pitch) {
+        const REAL *first = (const REAL *)from[row] + last->first[0];
+        const bool past = stream && PGI_NAME(may_stream, ELEMENT)(to, last->places);
+
+        for (at = 0; at < last->places; at += LANES) {
+            VECTOR near[PGI_NAME(reached, REAL_NAME)], low, even, odd;
+
+            PGI_NAME(look, REAL_NAME)(near, first + 2 * at, count, false);
+            low = PGI_NAME(neighbours, REAL_NAME)(near, count);
+            PGI_NAME(look, REAL_NAME)(near, first + 2 * at + LANES, count, true);
+            PGI_VEC(unzip, REAL_NAME)
+            (low, PGI_NAME(neighbours, REAL_NAME)(near, count), &even, &odd);
+            PGI_NAME(store_part, ELEMENT)(to + at, MUL(even, scale), last->places - at, past);
+            /* at least twice as much is read in either direction as is stored */
+            FETCH(&ahead);
+            FETCH(&ahead);
+            FETCH(&ahead);
+            FETCH(&ahead);
+        }
+    }
+}
+
+/* Anything else: every run has its own loop over a span, which is called for each. */
+typedef void PGI_NAME(span_fn, ELEMENT)(STORED *to, const REAL *from, int64_t step,
+                                        int64_t elements, REAL alpha, bool past, pgi_ahead *ahead);
+
+/* `elements` side by side, sums of what lies `step` apart. */
+PGI_ALWAYS_INLINE void PGI_NAME(finish_span, ELEMENT)(STORED *restrict to, const REAL *from,
+                                                      int count, int64_t step, int64_t elements,
+                                                      REAL alpha, bool past, pgi_ahead *ahead)
+{
+    const VECTOR scale = SET(alpha);
+    const void *rows[PGI_RUN_ROWS];
+    bool whole = true;
+    int64_t at;
+    int i;
+
+    for (i = 0; i < count; i++)
+        rows[i] = from + i * step;
+    at = 0;
+    if (past && !PGI_NAME(may_stream, ELEMENT)(to, elements)) { /* up to the first whole line */
+        const int64_t head = PGI_NAME(head, ELEMENT)(to, elements);
+
+        for (; at < head; at += LANES)
+            PGI_NAME(store_part, ELEMENT)
+        (to + at, MUL(RUN(rows, count, at), scale), head - at, false);
+        past = head >= 0;
+        at = past ? head : 0;
+        whole = false;
+    }
+    for (; at + LANES <= elements; at += LANES) {
+        const VECTOR sum = MUL(RUN(rows, count, at), scale);
+
+        if (past)
+            STREAM_VECTOR(to + at, sum);
+        else
+            STORE_VECTOR(to + at, sum);
+        FETCH(ahead);
+    }
+    if (at < elements)
+        PGI_NAME(store_part, ELEMENT)
+    (to + at, MUL(RUN(rows, count, at), scale), elements - at, past && whole);
+}
+
+#define PGI_COUNT(n)                                                                               \
+    static void PGI_NAME(span_##n, ELEMENT)(STORED * to, const REAL *from, int64_t step,           \
+                                            int64_t elements, REAL alpha, bool past,               \
+                                            pgi_ahead *ahead)                                      \
+    {                                                                                              \
+        PGI_NAME(finish_span, ELEMENT)(to, from, n, step, elements, alpha, past, ahead);           \
+    }
+PGI_COUNT(0)
+#include "cpu/tmpl/counts.def"
+#undef PGI_COUNT
+
+static PGI_NAME(span_fn, ELEMENT) *const PGI_NAME(spans, ELEMENT)[PGI_RUN_ROWS + 1] = {
+#define PGI_COUNT(n) PGI_NAME(span_##n, ELEMENT),
+    PGI_COUNT(0)
+#include "cpu/tmpl/counts.def"
+#undef PGI_COUNT
+};
+
+static void PGI_NAME(finish_spans, ELEMENT)(STORED *to, int64_t pitch, const void *const *from,
+                                            int64_t rows, const pgi_last_axis *last, REAL alpha,
+                                            bool stream, pgi_ahead ahead)
+{
+    const bool whole = last->turns == 1 && last->advance == 1; /* a row is one span */
+    const int64_t spans = whole ? 1 : last->places;
+    const int64_t elements = whole ? last->places * last->lanes : last->lanes;
+    int64_t row, i;
+    int t;
+
+    for (row = 0; row < rows; row++, to += pitch) {
+        for (t = 0; t < last->turns; t++) {
+            PGI_NAME(span_fn, ELEMENT) *span = PGI_NAME(spans, ELEMENT)[last->count[t]];
+            const REAL *first = (const REAL *)from[row] + last->first[t];
+
+            for (i = t; i < spans; i += last->turns, first += last->advance * last->lanes)
+                span(to + i * elements, first, last->step, elements, alpha, stream, &ahead);
+        }
+    }
+}
+
+static void PGI_NAME(finish, ELEMENT)(void *to, int64_t pitch, const void *const *from,
+                                      int64_t rows, const pgi_last_axis *last, double alpha,
+                                      bool stream, pgi_ahead ahead)
+{
+    const REAL scale = (REAL)alpha;
+
+    if (last->lanes == 1 && last->step == 1 && last->turns == 1 && last->count[0] > 1) {
+        switch (last->advance * 32 + last->count[0]) {
+#define PGI_COUNT(n)                                                                               \
+    case 32 + (n):                                                                                 \
+        PGI_NAME(finish_neighbours, ELEMENT)                                                       \
+        (to, pitch, from, rows, last, n, scale, stream, ahead);                                    \
+        break;
+#include "cpu/tmpl/counts.def"
+#undef PGI_COUNT
+#define EVERY_OTHER(n)                                                                             \
+    case 64 + (n):                                                                                 \
+        PGI_NAME(finish_every_other, ELEMENT)                                                      \
+        (to, pitch, from, rows, last, n, scale, stream, ahead);                                    \
+        break;
+            EVERY_OTHER(2)
+            EVERY_OTHER(3)
+            EVERY_OTHER(4)
+            EVERY_OTHER(5)
+            EVERY_OTHER(6)
+            EVERY_OTHER(7)
+            EVERY_OTHER(8)
+#undef EVERY_OTHER
+        }
+    } else if (last->lanes == 1 && last->turns == 2) {
+        switch (last->count[0] * 8 + last->count[1]) {
+#define PAIR(even, odd)                                                                            \
+    case (even)*8 + (odd):                                                                         \
+        PGI_NAME(finish_two, ELEMENT)                                                              \
+        (to, pitch, from, rows, last, even, odd, scale, stream, ahead);                            \
+        break;
+            PAIR(0, 0)
+            PAIR(0, 1)
+            PAIR(1, 0)
+            PAIR(1, 1)
+            PAIR(1, 2)
+            PAIR(2, 1)
+            PAIR(2, 2)
+            PAIR(2, 3)
+            PAIR(3, 2)
+            PAIR(3, 3)
+            PAIR(3, 4)
+            PAIR(4, 3)
+            PAIR(4, 4)
+#undef PAIR
+        }
+    } else {
+        PGI_NAME(finish_spans, ELEMENT)(to, pitch, from, rows, last, scale, stream, ahead);
+    }
+}
+
+/* Rows of picked terms. */
+PGI_ALWAYS_INLINE void PGI_NAME(finish_picked, ELEMENT)(STORED *to, int64_t pitch,
+                                                        const void *const *from, int64_t rows,
+                                                        const pgi_picks *picks, int terms,
+                                                        REAL alpha, bool stream, pgi_ahead ahead)
+{
+    const VECTOR scale = SET(alpha);
+    int64_t row, v;
+
+    for (row = 0; row < rows; row++, to += pitch) {
+        const REAL *reals = from[row];
+        const bool past = stream && PGI_NAME(may_stream, ELEMENT)(to, picks->elements);
+
+        for (v = 0; v < picks->vectors; v++) {
+#define PICK(term)                                                                                 \
+    PGI_VEC(permute, REAL_NAME)                                                                    \
+    (reals + picks->first[(term)*picks->vectors + v],                                              \
+     picks->lane + ((term)*picks->vectors + v) * LANES)
+            VECTOR sum = PICK(0);
+
+            if (terms > 1)
+                sum = ADD(sum, PICK(1));
+            if (terms == 3)
+                sum = ADD(sum, PICK(2));
+            if (terms == 4)
+                sum = ADD(sum, ADD(PICK(2), PICK(3)));
+#undef PICK
+            PGI_NAME(store_part, ELEMENT)
+            (to + v * LANES, MUL(sum, scale), picks->elements - v * LANES, past);
+            FETCH(&ahead);
+        }
+    }
+}
+
+static void PGI_NAME(finish_picks, ELEMENT)(void *to, int64_t pitch, const void *const *from,
+                                            int64_t rows, const pgi_picks *picks, double alpha,
+                                            bool stream, pgi_ahead ahead)
+{
+    switch (picks->terms) {
+#define TERMS(n)                                                                                   \
+    case n:                                                                                        \
+        PGI_NAME(finish_picked, ELEMENT)                                                           \
+        (to, pitch, from, rows, picks, n, (REAL)alpha, stream, ahead);                             \
+        break;
+        TERMS(1)
+        TERMS(2)
+        TERMS(3)
+        TERMS(4)
+#undef TERMS
+    }
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+#include "plan/arrange.h"
+
+#include "core/integer.h"
+
+/* Channels side by side from which on they make a row. */
+#define ROW_LANES 16
+/* Rows of planes that are joined, at most: every row of a tile costs memory and time beforehand. */
+#define MOST_ROWS 256
+
+/* Moves tensor axis `from` (batch or channels) to window axis `to`, which is a unit axis. */
+static void move_tensor_axis(pgi_problem *problem, int from, int to)
+{
+    pgi_tensor *tensors[] = {&problem->source, &problem->target};
+    const int64_t begin = problem->target.offset[from];
+    const int64_t end = begin + problem->target.extent[from];
+    pgi_axis axis = {.in = end, .out = end, .kernel = 1, .stride = 1, .dilation = 1};
+    int i;
+
+    for (i = 0; i < 2; i++) {
+        pgi_tensor *tensor = tensors[i];
+
+        tensor->offset[PGI_SPATIAL + to] = tensor->offset[from];
+        tensor->extent[PGI_SPATIAL + to] = tensor->extent[from];
+        tensor->stride[PGI_SPATIAL + to] = tensor->stride[from];
+        tensor->offset[from] = 0;
+        tensor->extent[from] = 1;
+        tensor->stride[from] = 0;
+    }
+    pgi_axis_derive(&axis);
+    problem->axis[to] = axis;
+    problem->gather[to] = pgi_gather_make(&axis, problem->gather[to].forward);
+    pgi_gather_limit(&problem->gather[to], begin, end);
+}
+
+/* Moves the last window axis to the one before, a unit axis: rows are then the channels of one
+ * place. */
+static void move_last_axis(pgi_problem *problem)
+{
+    pgi_tensor *tensors[] = {&problem->source, &problem->target};
+    const pgi_axis unit = problem->axis[1];
+    int i;
+
+    for (i = 0; i < 2; i++) {
+        pgi_tensor *tensor = tensors[i];
+
+        tensor->offset[PGI_SPATIAL + 1] = tensor->offset[PGI_SPATIAL + 2];
+        tensor->extent[PGI_SPATIAL + 1] = tensor->extent[PGI_SPATIAL + 2];
+        tensor->stride[PGI_SPATIAL + 1] = tensor->stride[PGI_SPATIAL + 2];
+        tensor->offset[PGI_SPATIAL + 2] = 0;
+        tensor->extent[PGI_SPATIAL + 2] = 1;
+        /* still tells how far apart rows of channels are */
+    }
+    problem->axis[1] = problem->axis[2];
+    problem->gather[1] = problem->gather[2];
+    problem->axis[2] = unit;
+    problem->gather[2] = pgi_gather_make(&unit, problem->gather[1].forward);
+    pgi_gather_limit(&problem->gather[2], 0, 1);
+}
+
+/* Whether windows of the height tile it without rest, and planes along a tensor axis follow each
+ * other in both tensors, so that they are one tall plane. */
+static bool follows(const pgi_problem *problem, int from)
+{
+    const pgi_axis *axis = &problem->axis[1];
+    const pgi_tensor *tensors[] = {&problem->source, &problem->target};
+    const int h = PGI_SPATIAL + 1;
+    int i;
+
+    if (axis->adaptive || axis->pad_lo || axis->pad_hi ||
+        (axis->kernel - 1) * axis->dilation >= axis->stride ||
+        axis->in / axis->stride != axis->out || axis->in % axis->stride)
+        return false;
+    for (i = 0; i < 2; i++) {
+        const pgi_tensor *tensor = tensors[i];
+        const int64_t whole = (i == 1) != problem->gather[1].forward ? axis->in : axis->out;
+        int64_t plane;
+
+        if (tensor->offset[h] || tensor->extent[h] != whole || tensor->offset[from] ||
+            !pgi_mul(whole, tensor->stride[h], &plane) || tensor->stride[from] != plane)
+            return false;
+    }
+    return problem->target.extent[from] <= MOST_ROWS / axis->in;
+}
+
+/* Makes them one: fewer and larger pieces for small problems. */
+static void join_planes(pgi_problem *problem, int from)
+{
+    const int64_t planes = problem->target.extent[from];
+    pgi_tensor *tensors[] = {&problem->source, &problem->target};
+    int i;
+
+    for (i = 0; i < 2; i++) {
+        tensors[i]->extent[PGI_SPATIAL + 1] *= planes;
+        tensors[i]->extent[from] = 1;
+        tensors[i]->stride[from] = 0;
+    }
+    problem->axis[1].in *= planes;
+    problem->axis[1].out *= planes;
+    pgi_axis_derive(&problem->axis[1]);
+    problem->gather[1] = pgi_gather_make(&problem->axis[1], problem->gather[1].forward);
+    pgi_gather_limit(&problem->gather[1], 0, problem->target.extent[PGI_SPATIAL + 1]);
+}
+
+int pgi_arrange(pgi_problem *problem)
+{
+    const int rank = problem->desc.rank;
+    int free = 3 - rank; /* unit axes 0 .. free - 1 */
+    int first = free;
+
+    if (problem->target.elements == 0)
+        return free;
+    if (pgi_channels_inside(&problem->target)) {
+        if (rank == 1 && problem->target.extent[PGI_CHANNEL] >= ROW_LANES) {
+            move_last_axis(problem);
+            first = free = 1;
+        }
+        if (free > 0)
+            move_tensor_axis(problem, PGI_BATCH, free - 1);
+    } else {
+        if (rank == 2 && follows(problem, PGI_CHANNEL))
+            join_planes(problem, PGI_CHANNEL);
+        if (free > 0)
+            move_tensor_axis(problem, PGI_CHANNEL, --free);
+        if (free > 0)
+            move_tensor_axis(problem, PGI_BATCH, --free);
+    }
+    return first;
+}

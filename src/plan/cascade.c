@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * On axes 0 and 1 a place is a whole plane or row, and a run is summed by adding rows: a short one
+ * in one pass over its rows, a longer one from sums of 8, 64, ... rows, which its neighbours share.
+ * A row that does not exist is replaced by zeros; since no sum is -0 that changes no bit
+ * (docs/arithmetic.md).
+ */
+#include "plan/cascade.h"
+
+#include "core/integer.h"
+#include "plan/placement.h"
+
+#include <string.h>
+
+static int64_t length(pgi_range range)
+{
+    return range.end - range.begin;
+}
+
+/* ------------------------------------------------------------------- layout */
+
+/* Sums of 8^j that make a run of sums short. */
+static int octaves_of(int64_t run)
+{
+    int octaves = 0;
+
+    for (; run > PGI_RUN_ROWS; run >>= 3)
+        octaves++;
+    return octaves;
+}
+
+/* The longest run within a reach. */
+static int64_t longest_run(const pgi_gather *gather, int64_t reach)
+{
+    const int64_t most = reach ? (reach - 1) / gather->q + 1 : 1;
+
+    return pgi_max(1, pgi_min(gather->longest, most));
+}
+
+/* Slots for what `together` successive targets reach, or for all. */
+static void lay_out_stack(const pgi_gather *gather, int64_t reach, int64_t together,
+                          pgi_stack_layout *stack)
+{
+    /* Where runs are not in the order of their targets (with stride and dilation), what a batch
+     * reaches may lie before what the last one did. */
+    const bool ordered = gather->axis.stride == 1 || gather->axis.dilation == 1;
+    const int64_t targets = ordered ? together : 2 * together + gather->period;
+
+    stack->octaves = octaves_of(longest_run(gather, reach));
+    stack->slots = pgi_max(1, pgi_min(pgi_gather_reach_bound(gather, targets), reach));
+}
+
+/* Bytes of rows whose number is rounded up to a power of two. */
+#define ROUNDED_BYTES (INT64_C(128) << 10)
+
+/* Slots of rows are found often: a power of two is quicker, and several rows in a row fit more
+ * often without a break. For many long rows it would be too much memory. */
+static void round_slots(pgi_stack_layout *stack, int64_t row, int64_t size)
+{
+    if ((stack->slots & (stack->slots - 1)) && stack->slots < ROUNDED_BYTES / size / row)
+        stack->slots = INT64_C(2) << pgi_log2(stack->slots);
+}
+
+/* Bytes of a batch of rows. */
+#define BATCH_BYTES (INT64_C(8) << 10)
+
+/* Reals from row to row. Rows that nothing is added to at the ends follow each other without a gap,
+ * so that several are like one; others begin at a cache line. */
+static int64_t pitch_of(const pgi_cascade *cascade)
+{
+    const int64_t reach = length(cascade->virtual[2]) * cascade->lanes;
+
+    return length(cascade->reach[2]) == length(cascade->virtual[2]) ? reach
+                                                                    : pgi_whole_vectors(reach);
+}
+
+/* Of the last axis: everything that windows of the targets name, without a limit, so that all
+ * targets of a turn are alike. */
+static pgi_range last_reach(const pgi_gather *gather, int64_t begin, int64_t end)
+{
+    const pgi_axis *axis = &gather->axis;
+
+    if (!gather->forward)
+        return pgi_axis_reach(axis, begin, end);
+    return (pgi_range){begin * axis->stride - axis->pad_lo,
+                       (end - 1) * axis->stride - axis->pad_lo +
+                           (axis->kernel - 1) * axis->dilation + 1};
+}
+
+/* Its length for `extent` targets, at most; false if that does not fit in 64 bits. */
+static bool last_reach_bound(const pgi_gather *gather, int64_t extent, int64_t *bound)
+{
+    const pgi_axis *axis = &gather->axis;
+    const int64_t window = (axis->kernel - 1) * axis->dilation;
+
+    if (gather->forward)
+        return pgi_mul(extent - 1, axis->stride, bound) && pgi_add(*bound, window + 1, bound);
+    if (!pgi_add(extent - 1, window, bound))
+        return false;
+    *bound = *bound / axis->stride + 1;
+    return true;
+}
+
+/* Whether the last axis is taken in turns; not if that took much more room, as it does for windows
+ * of few taps that are far apart. */
+static bool choose_last(const pgi_gather *gather, int64_t targets, int64_t *reach)
+{
+    int64_t all;
+
+    *reach = pgi_gather_reach_bound(gather, targets);
+    if (!gather->filled || !last_reach_bound(gather, targets, &all) ||
+        (all > 1024 && all / 4 > pgi_max(*reach, targets)))
+        return false;
+    *reach = all;
+    return true;
+}
+
+bool pgi_cascade_measure(const pgi_gather gather[3], const int64_t targets[3], int64_t lanes,
+                         size_t real, pgi_cascade_layout *layout)
+{
+    const int64_t size = (int64_t)real;
+    pgi_placement at = {0, true};
+    int64_t row, sources, plane;
+    int i;
+
+    layout->lanes = lanes;
+    for (i = 0; i < 2; i++)
+        layout->reach[i] = pgi_gather_reach_bound(&gather[i], targets[i]);
+    layout->in_turns = choose_last(&gather[2], targets[2], &layout->reach[2]);
+    layout->octaves = octaves_of(longest_run(&gather[2], layout->reach[2]));
+    /* planes of which every target takes one, and no two the same */
+    layout->by_rows = gather[0].longest <= 1 && gather[0].period == 1;
+    if (!pgi_mul(layout->reach[2], lanes, &row) || !pgi_add(row, PGI_ROW_REALS, &row))
+        return false;
+    layout->batch =
+        (int)pgi_min(PGI_BATCH_ROWS, BATCH_BYTES / size / row / PGI_BLOCK_ROWS * PGI_BLOCK_ROWS);
+    layout->batch = layout->batch > PGI_BLOCK_ROWS ? layout->batch : PGI_BLOCK_ROWS;
+    lay_out_stack(&gather[0], layout->reach[0], PGI_BLOCK_ROWS, &layout->planes);
+    lay_out_stack(&gather[1], layout->reach[1], layout->batch, &layout->rows);
+    round_slots(&layout->rows, row, size);
+    sources = pgi_min(layout->reach[1], gather[1].most_sources);
+    if (!pgi_mul(sources, row, &plane) || !pgi_add(plane, 2 * PGI_ROW_REALS, &plane))
+        return false;
+    layout->planes.base = pgi_place(&at, layout->by_rows ? 0 : layout->planes.octaves + 1,
+                                    layout->planes.slots, plane, size);
+    layout->plane = pgi_place(&at, layout->by_rows ? 0 : PGI_BLOCK_ROWS, 1, plane, size);
+    /* rows of planes are where those are; only their sums have a place of their own */
+    layout->rows.base =
+        pgi_place(&at, layout->rows.octaves + layout->by_rows, layout->rows.slots, row, size);
+    layout->summed = pgi_place(&at, layout->batch, 1, row, size);
+    layout->nothing = pgi_place(&at, 1, 1, layout->by_rows ? row : pgi_max(row, plane), size);
+    pgi_place(&at, 1, 1, PGI_OVERREAD, size);
+    layout->runs = pgi_place(&at, 1, 1, targets[1], sizeof(pgi_run));
+    layout->bytes = (size_t)at.end;
+    return at.fits;
+}
+
+/* ------------------------------------------------------------------- region */
+
+static void set_stack(pgi_stack *stack, const pgi_cascade *cascade, int axis,
+                      const pgi_stack_layout *layout, int64_t reals)
+{
+    const size_t size = cascade->kernels->real;
+
+    *stack = (pgi_stack){.gather = &cascade->gather[axis],
+                         .held = cascade->reach[axis],
+                         .begin = cascade->virtual[axis].begin,
+                         .slots = layout->slots,
+                         .mask = layout->slots & (layout->slots - 1) ? 0 : layout->slots - 1,
+                         .octaves = layout->octaves,
+                         .base = cascade->workspace + layout->base,
+                         .bytes = (size_t)reals * size,
+                         .sum_bytes = (size_t)pgi_whole_vectors(reals) * size,
+                         .reals = reals};
+}
+
+/* Nothing is at hand yet. */
+static void empty_stack(pgi_stack *stack)
+{
+    int octave;
+
+    for (octave = 0; octave <= stack->octaves; octave++)
+        stack->made[octave] = octave ? stack->begin : stack->held.begin;
+}
+
+/* The runs of `count` targets from one on. */
+static void set_runs(const pgi_gather *gather, int64_t begin, int64_t count, pgi_run *runs)
+{
+    const int64_t period = gather->filled ? pgi_min(gather->period, count) : count;
+    const int64_t advance = gather->advance;
+    int64_t i;
+
+    for (i = 0; i < period; i++)
+        runs[i] = pgi_gather_run(gather, begin + i);
+    for (; i < count; i++)
+        runs[i] = (pgi_run){runs[i - period].first + advance, runs[i - period].count};
+}
+
+void pgi_cascade_region(pgi_cascade *cascade, const int64_t begin[3], const int64_t end[3],
+                        int64_t lanes)
+{
+    const pgi_cascade_layout *layout = cascade->layout;
+    int axis;
+
+    for (axis = 0; axis < 3; axis++) {
+        const pgi_gather *gather = &cascade->gather[axis];
+
+        cascade->begin[axis] = begin[axis];
+        cascade->end[axis] = end[axis];
+        cascade->virtual[axis] = axis == 2 && layout->in_turns
+                                     ? last_reach(gather, begin[axis], end[axis])
+                                     : pgi_gather_virtual_reach(gather, begin[axis], end[axis]);
+        cascade->reach[axis] = pgi_gather_reach(gather, begin[axis], end[axis]);
+    }
+    cascade->lanes = lanes;
+    cascade->pitch = pitch_of(cascade);
+    set_stack(&cascade->rows, cascade, 1, &layout->rows, cascade->pitch);
+    /* an odd number of lines: planes whose rows meet in one set of the cache slow each other */
+    set_stack(&cascade->planes, cascade, 0, &layout->planes,
+              pgi_whole_vectors(length(cascade->reach[1]) * cascade->pitch) | PGI_ROW_REALS);
+    /* The ends of rows stay zero; their middle is written again and again. */
+    if (length(cascade->reach[2]) < length(cascade->virtual[2]))
+        memset(cascade->workspace, 0, layout->nothing);
+    memset(cascade->workspace + layout->nothing, 0, layout->runs - layout->nothing);
+    cascade->runs = (pgi_run *)(void *)(cascade->workspace + layout->runs);
+    set_runs(&cascade->gather[1], begin[1], end[1] - begin[1], cascade->runs);
+}
+
+/* ----------------------------------------------------------------- a stack */
+
+static int64_t slot_number(const pgi_stack *stack, int64_t index)
+{
+    return stack->mask ? index & stack->mask : index % stack->slots;
+}
+
+/* A place of an octave. */
+static char *slot(const pgi_stack *stack, int octave, int64_t place)
+{
+    const int64_t origin = octave ? stack->begin : stack->held.begin;
+    size_t offset;
+
+    if (octave == 0 && stack->plane)
+        return stack->plane + (size_t)(place - origin) * stack->bytes;
+    offset =
+        (size_t)slot_number(stack, place - origin) * (octave ? stack->sum_bytes : stack->bytes);
+    if (octave > 0 && !stack->plane)
+        offset += (size_t)stack->slots * stack->bytes;
+    if (octave > 1)
+        offset += (size_t)((octave - 1) * stack->slots) * stack->sum_bytes;
+    return stack->base + offset;
+}
+
+static char *row_of(const pgi_cascade *cascade, const pgi_stack *stack, int octave, int64_t place)
+{
+    if (octave == 0 && (place < stack->held.begin || place >= stack->held.end))
+        return cascade->workspace + cascade->layout->nothing;
+    return slot(stack, octave, place);
+}
+
+char *pgi_cascade_source_row(const pgi_cascade *cascade, int64_t d, int64_t h)
+{
+    if (cascade->layout->by_rows)
+        return slot(&cascade->rows, 0, h);
+    return slot(&cascade->planes, 0, d) +
+           (size_t)(h - cascade->reach[1].begin) * cascade->rows.bytes;
+}
+
+int64_t pgi_cascade_rows_together(const pgi_cascade *cascade, int64_t h)
+{
+    const pgi_stack *rows = &cascade->rows;
+
+    if (!cascade->layout->by_rows)
+        return rows->held.end - h;
+    return pgi_min(rows->held.end - h, rows->slots - slot_number(rows, h - rows->held.begin));
+}
+
+/* Loads places before `end` that are not there yet. */
+static void load(pgi_cascade *cascade, pgi_stack *stack, int64_t end)
+{
+    const pgi_range all = cascade->reach[1];
+    int64_t d;
+
+    end = pgi_min(end, stack->held.end);
+    if (stack == &cascade->rows) {
+        if (stack->made[0] < end)
+            cascade->load(cascade->context, cascade->plane, stack->made[0], end);
+    } else {
+        for (d = stack->made[0]; d < end; d++)
+            cascade->load(cascade->context, d, all.begin, all.end);
+    }
+    stack->made[0] = pgi_max(stack->made[0], end);
+}
+
+/* Makes the sums of an octave at the places before `end`: each of eight of the octave below. */
+static void make(pgi_cascade *cascade, pgi_stack *stack, int octave, int64_t end)
+{
+    const int64_t apart = octave ? stack->gather->q << (3 * octave - 3) : 0;
+    const void *rows[8 + PGI_BLOCK_ROWS - 1];
+    void *to[PGI_BLOCK_ROWS];
+    int64_t *made = &stack->made[octave];
+    int i;
+
+    if (octave == 0) {
+        load(cascade, stack, end);
+        return;
+    }
+    if (*made >= end)
+        return;
+    /* what no run to come can reach need not be made */
+    *made = pgi_max(*made, end - stack->slots);
+    make(cascade, stack, octave - 1, end + 7 * apart);
+    for (; apart == 1 && *made + PGI_BLOCK_ROWS <= end; *made += PGI_BLOCK_ROWS) {
+        for (i = 0; i < 8 + PGI_BLOCK_ROWS - 1; i++)
+            rows[i] = row_of(cascade, stack, octave - 1, *made + i);
+        for (i = 0; i < PGI_BLOCK_ROWS; i++)
+            to[i] = slot(stack, octave, *made + i);
+        cascade->kernels->sum_block(to, rows, 8, stack->reals);
+    }
+    for (; *made < end; ++*made) {
+        for (i = 0; i < 8; i++)
+            rows[i] = row_of(cascade, stack, octave - 1, *made + i * apart);
+        cascade->kernels->sum(slot(stack, octave, *made), NULL, rows, 8, stack->reals);
+    }
+}
+
+/* Whether windows leave out places that lie between them. */
+static bool has_gaps(const pgi_gather *gather)
+{
+    return gather->forward && !gather->axis.adaptive &&
+           gather->advance > (gather->longest - 1) * gather->q + 1;
+}
+
+/* What runs of successive targets need, up to the last of them, at once. */
+static void prepare_runs(pgi_cascade *cascade, pgi_stack *stack, pgi_run last)
+{
+    const int64_t q = stack->gather->q;
+    int octave = stack->octaves;
+
+    if (has_gaps(stack->gather) || last.count == 0 || last.first >= stack->held.end)
+        return;
+    load(cascade, stack, last.first + (last.count - 1) * q + 1);
+    while (octave > 0 && last.count >> (3 * octave) == 0)
+        octave--;
+    if (octave > 0)
+        make(cascade, stack, octave,
+             last.first + ((last.count >> (3 * octave)) - 1) * (q << (3 * octave)) + 1);
+}
+
+/* The sum of a run: a place that is there already, or `to`. */
+static char *sum_run(pgi_cascade *cascade, pgi_stack *stack, pgi_run run, char *to)
+{
+    const int64_t q = stack->gather->q;
+    const void *rows[PGI_RUN_ROWS];
+    int64_t place = run.first;
+    int octave = stack->octaves, i;
+
+    if (run.count == 0 || place >= stack->held.end ||
+        place + (run.count - 1) * q < stack->held.begin)
+        return cascade->workspace + cascade->layout->nothing;
+    if (has_gaps(stack->gather))
+        stack->made[0] = pgi_max(stack->made[0], place);
+    load(cascade, stack, place + (run.count - 1) * q + 1);
+    while (run.count >> (3 * octave) == 0)
+        octave--;
+    if (run.count == 1)
+        return row_of(cascade, stack, 0, place);
+    for (i = octave; i >= 0; i--) {
+        const int64_t apart = q << (3 * i);
+        const int digit = (int)(i == octave ? run.count >> (3 * i) : run.count >> (3 * i) & 7);
+        int t;
+
+        make(cascade, stack, i, place + (digit - 1) * apart + 1);
+        for (t = 0; t < digit; t++, place += apart)
+            rows[t] = row_of(cascade, stack, i, place);
+        if (digit > 0)
+            cascade->kernels->sum(to, i == octave ? NULL : to, rows, digit, stack->reals);
+    }
+    return to;
+}
+
+/* Whether the runs of successive targets have one short length and begin one after the other, so
+ * that they share most of their sources. */
+static bool in_blocks(const pgi_gather *gather)
+{
+    return gather->filled && gather->q == 1 && gather->period == 1 && gather->advance == 1 &&
+           gather->longest >= 2 && gather->longest <= PGI_RUN_ROWS;
+}
+
+/* PGI_BLOCK_ROWS of those. */
+static void sum_block(pgi_cascade *cascade, pgi_stack *stack, pgi_run first, void *const *to)
+{
+    const int count = (int)first.count + PGI_BLOCK_ROWS - 1;
+    const void *rows[PGI_RUN_ROWS + PGI_BLOCK_ROWS - 1];
+    int i;
+
+    load(cascade, stack, first.first + count);
+    for (i = 0; i < count; i++)
+        rows[i] = row_of(cascade, stack, 0, first.first + i);
+    cascade->kernels->sum_block(to, rows, (int)first.count, stack->reals);
+}
+
+/* ---------------------------------------------------------------- together */
+
+static char *summed_row(const pgi_cascade *cascade, int i)
+{
+    return cascade->workspace + cascade->layout->summed + (size_t)i * cascade->rows.sum_bytes;
+}
+
+/* Axis 1 of target plane d, `stack` being its rows. */
+static void run_rows(pgi_cascade *cascade, int64_t d)
+{
+    const bool blocks = in_blocks(&cascade->gather[1]);
+    const void *rows[PGI_BATCH_ROWS];
+    int64_t h;
+    int count, i, k;
+
+    for (h = cascade->begin[1]; h < cascade->end[1]; h += count) {
+        const pgi_run *run = cascade->runs + (h - cascade->begin[1]);
+
+        count = (int)pgi_min(cascade->layout->batch, cascade->end[1] - h);
+        prepare_runs(cascade, &cascade->rows, run[count - 1]);
+        for (i = 0; i < count; i++) {
+            if (blocks && i + PGI_BLOCK_ROWS <= count) {
+                void *to[PGI_BLOCK_ROWS];
+
+                for (k = 0; k < PGI_BLOCK_ROWS; k++)
+                    rows[i + k] = to[k] = summed_row(cascade, i + k);
+                sum_block(cascade, &cascade->rows, run[i], to);
+                i += PGI_BLOCK_ROWS - 1;
+            } else if (i > 0 && run[i].first == run[i - 1].first &&
+                       run[i].count == run[i - 1].count) {
+                rows[i] = rows[i - 1];
+            } else if (run[i].count == 1 && run[i].first < cascade->rows.made[0]) {
+                rows[i] = row_of(cascade, &cascade->rows, 0, run[i].first);
+            } else {
+                rows[i] = sum_run(cascade, &cascade->rows, run[i], summed_row(cascade, i));
+            }
+        }
+        cascade->take(cascade->context, d, h, count, rows);
+    }
+}
+
+/* A plane from axis 0 on: its rows are there. */
+static void run_plane(pgi_cascade *cascade, int64_t d, char *plane)
+{
+    pgi_stack *rows = &cascade->rows;
+
+    /* octave 0 is the plane, not a ring; the others are one */
+    rows->plane = plane;
+    empty_stack(rows);
+    rows->made[0] = rows->held.end;
+    run_rows(cascade, d);
+}
+
+void pgi_cascade_run(pgi_cascade *cascade)
+{
+    const pgi_gather *gather = &cascade->gather[0];
+    const bool blocks = in_blocks(gather);
+    pgi_stack *planes = &cascade->planes;
+    char *sums = cascade->workspace + cascade->layout->plane;
+    int64_t d;
+    int k;
+
+    empty_stack(planes);
+    for (d = cascade->begin[0]; d < cascade->end[0]; d++) {
+        const pgi_run run = pgi_gather_run(gather, d);
+
+        if (cascade->layout->by_rows) {
+            const bool there =
+                run.count == 1 && run.first >= planes->held.begin && run.first < planes->held.end;
+
+            cascade->rows.held = cascade->reach[1];
+            if (!there)
+                cascade->rows.held.end = cascade->rows.held.begin;
+            cascade->plane = run.first;
+            empty_stack(&cascade->rows);
+            run_rows(cascade, d);
+        } else if (blocks && d + PGI_BLOCK_ROWS <= cascade->end[0]) {
+            void *to[PGI_BLOCK_ROWS];
+
+            for (k = 0; k < PGI_BLOCK_ROWS; k++)
+                to[k] = sums + (size_t)k * planes->bytes;
+            sum_block(cascade, planes, run, to);
+            for (k = 0; k < PGI_BLOCK_ROWS; k++)
+                run_plane(cascade, d + k, to[k]);
+            d += PGI_BLOCK_ROWS - 1;
+        } else {
+            run_plane(cascade, d, sum_run(cascade, planes, run, sums));
+        }
+    }
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A cascade sums rows of a source to rows of a target, axis by axis, at a cost that grows with the
+ * logarithm of the runs:
+ *
+ *     source rows --> planes --axis 0--> one plane --axis 1--> one row --axis 2--> target row
+ *
+ * Rows are loaded when they are needed and kept in rings no longer than the runs, so that what is
+ * added is in the nearest cache. Whoever uses it loads the source rows and takes the rows that are
+ * left to be summed along the last axis.
+ */
+#ifndef PGI_PLAN_CASCADE_H
+#define PGI_PLAN_CASCADE_H
+
+#include "plan/backend.h"
+
+/* Target rows that are taken at once: so many that they stay in the nearest cache, and no more than
+ * this; of long rows still a block. */
+#define PGI_BATCH_ROWS 32
+/* Sums of 8, 64, ... places: enough for any run. */
+#define PGI_OCTAVES 21
+
+static inline int64_t pgi_whole_vectors(int64_t reals)
+{
+    return (reals + PGI_ROW_REALS - 1) / PGI_ROW_REALS * PGI_ROW_REALS;
+}
+
+/* How one axis keeps its places. */
+typedef struct pgi_stack_layout {
+    int64_t slots; /* place i is in slot i modulo this */
+    int octaves;   /* sums of 8, 64, ...; 0 for runs of up to PGI_RUN_ROWS */
+    size_t base;   /* in the workspace: slots for octave 0, if it is there, and the others */
+} pgi_stack_layout;
+
+/* How large a cascade is, at most, and where its parts lie in a workspace. */
+typedef struct pgi_cascade_layout {
+    int64_t lanes;    /* channels that are computed together, neighbours in a row */
+    int64_t reach[3]; /* sources per axis, with those that only a filled axis counts */
+    bool by_rows;     /* axis 0 adds nothing: rows are loaded one by one, not in planes */
+    bool in_turns;    /* axis 2: targets a period apart have the same run, some places on, all of
+                       * which are in a row; otherwise every target has its own */
+    int octaves;      /* of axis 2 */
+    int batch;        /* target rows that are taken at once */
+
+    /* Offsets in bytes. */
+    pgi_stack_layout planes, rows;
+    size_t plane;   /* PGI_BLOCK_ROWS planes summed over axis 0 */
+    size_t summed;  /* a batch of rows summed over axis 1 */
+    size_t nothing; /* a plane of zeros */
+    size_t runs;    /* of the targets on axis 1 */
+    size_t bytes;   /* all of it, a multiple of PGI_ALIGNMENT */
+} pgi_cascade_layout;
+
+/* The layout for regions of up to `targets` places; false if a size does not fit in 64 bits. */
+bool pgi_cascade_measure(const pgi_gather gather[3], const int64_t targets[3], int64_t lanes,
+                         size_t real, pgi_cascade_layout *layout);
+
+/* The places of one axis that are at hand. Octave 0 are the places as they were loaded, octave j
+ * sums of 8^j of them, q apart. */
+typedef struct pgi_stack {
+    const pgi_gather *gather;
+    pgi_range held;      /* places that exist */
+    int64_t begin;       /* before that nothing is asked for; what is not held counts as 0 */
+    int64_t slots, mask; /* mask: slots - 1 if that is a power of two, or 0 */
+    int octaves;
+    char *base;
+    char *plane;      /* octave 0 is here, place by place, and not in the ring; or NULL */
+    size_t bytes;     /* of a place in octave 0 */
+    size_t sum_bytes; /* and in the others: whole vectors are written */
+    int64_t reals;
+    int64_t made[PGI_OCTAVES + 1]; /* places before this are there */
+} pgi_stack;
+
+typedef struct pgi_cascade pgi_cascade;
+
+/* Loads source rows [begin, end) of plane d: row h to pgi_cascade_source_row. */
+typedef void pgi_load_rows_fn(void *context, int64_t d, int64_t begin, int64_t end);
+
+/* Takes target rows (d, h), ..., (d, h + count - 1), not yet summed along the last axis. Column
+ * place i of them, from virtual[2].begin on, is at i * lanes. They stay valid during the call. */
+typedef void pgi_take_rows_fn(void *context, int64_t d, int64_t h, int count,
+                              const void *const *rows);
+
+/* A cascade at work. The first members are set by its user, the others zero at first. */
+struct pgi_cascade {
+    const pgi_gather *gather; /* three */
+    const pgi_cascade_layout *layout;
+    const pgi_kernels *kernels;
+    char *workspace;
+    pgi_load_rows_fn *load;
+    pgi_take_rows_fn *take;
+    void *context;
+
+    int64_t begin[3], end[3]; /* targets */
+    pgi_range reach[3];       /* sources that exist */
+    pgi_range virtual[3];     /* and those that filled axes count beside them */
+    int64_t lanes;
+    int64_t pitch; /* reals from row to row of the source */
+    int64_t plane; /* the source plane that rows are loaded from */
+    pgi_stack planes, rows;
+    pgi_run *runs; /* of axis 1, from begin[1] on */
+};
+
+/* Sets the region of targets and the number of lanes. */
+void pgi_cascade_region(pgi_cascade *cascade, const int64_t begin[3], const int64_t end[3],
+                        int64_t lanes);
+
+/* Where source row (d, h), from reach[2].begin on, is to be put; the next row is a pitch away if
+ * it is held and its slot is the next. */
+char *pgi_cascade_source_row(const pgi_cascade *cascade, int64_t d, int64_t h);
+
+/* How many source rows from h on lie one pitch apart. */
+int64_t pgi_cascade_rows_together(const pgi_cascade *cascade, int64_t h);
+
+/* Gives all target rows in ascending order to `take`. */
+void pgi_cascade_run(pgi_cascade *cascade);
+
+#endif

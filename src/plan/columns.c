@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+#include "plan/columns.h"
+
+#include "core/integer.h"
+
+#include <string.h>
+
+/* Lanes of a group for which a loop of its own is not worth it. */
+#define FEW_LANES 64
+
+/* How many targets have runs of their own. */
+static int64_t turns_of(const pgi_gather *gather, const pgi_cascade_layout *cascade,
+                        int64_t targets)
+{
+    return cascade->in_turns ? pgi_min(gather->period, targets) : targets;
+}
+
+/* Terms of runs that may be picked; 0 if they are not. */
+static int64_t picked_terms(const pgi_gather *gather)
+{
+    return gather->longest <= PGI_PICKED && gather->advance == 1 && gather->longest > 0
+               ? gather->longest
+               : 0;
+}
+
+/* Reals of a row that has room for whole vectors behind it, and is read a little past its end. */
+static int64_t row_reals(int64_t places, int64_t lanes)
+{
+    return pgi_whole_vectors(places * lanes) + PGI_OVERREAD;
+}
+
+static bool row_room(int64_t places, int64_t lanes, int64_t *reals)
+{
+    return pgi_mul(places, lanes, reals) && pgi_add(*reals, PGI_ROW_REALS + PGI_OVERREAD, reals);
+}
+
+void pgi_columns_measure(const pgi_gather *gather, int64_t targets,
+                         const pgi_cascade_layout *cascade, int64_t real, pgi_placement *at)
+{
+    int64_t source, target;
+
+    at->fits = at->fits && row_room(cascade->reach[2], cascade->lanes, &source) &&
+               row_room(targets, cascade->lanes, &target);
+    if (!at->fits)
+        return;
+    pgi_place(at, 1, 1, turns_of(gather, cascade, targets), sizeof(pgi_run));
+    pgi_place(at, cascade->octaves, 1, source, real);
+    pgi_place(at, 1, 1, pgi_max(source, target), real);
+    pgi_place(at, 1, 1, target, real);
+    pgi_place(at, 1, picked_terms(gather), target, sizeof(int64_t)); /* vectors may have one lane */
+    pgi_place(at, 1, picked_terms(gather), target, sizeof(int32_t));
+}
+
+/* Puts the parts where pgi_columns_measure did, or nearer. */
+static void set_rooms(pgi_columns *columns, char *room)
+{
+    const pgi_cascade *cascade = columns->cascade;
+    const pgi_gather *gather = &cascade->gather[2];
+    const int64_t real = (int64_t)cascade->kernels->real;
+    const int64_t targets = cascade->end[2] - cascade->begin[2], lanes = cascade->lanes;
+    const int64_t source = row_reals(cascade->virtual[2].end - cascade->virtual[2].begin, lanes);
+    const int64_t target = row_reals(targets, lanes);
+    pgi_placement at = {0, true};
+
+    columns->runs =
+        (pgi_run *)(void *)(room + pgi_place(&at, 1, 1, columns->turns, sizeof(pgi_run)));
+    columns->sums = room + pgi_place(&at, cascade->layout->octaves, 1, source, real);
+    columns->turn = room + pgi_place(&at, 1, 1, pgi_max(source, target), real);
+    columns->result = room + pgi_place(&at, 1, 1, target, real);
+    columns->firsts = (int64_t *)(void *)(room + pgi_place(&at, 1, picked_terms(gather), target,
+                                                           sizeof(int64_t)));
+    columns->picked = (int32_t *)(void *)(room + pgi_place(&at, 1, picked_terms(gather), target,
+                                                           sizeof(int32_t)));
+}
+
+/* The run of target i. */
+static pgi_run run_of(const pgi_columns *columns, int64_t i)
+{
+    pgi_run run = columns->runs[i % columns->turns];
+
+    run.first += i / columns->turns;
+    return run;
+}
+
+/* Where the terms of vector v of a row are; false if they are too far apart. */
+static bool pick_vector(pgi_columns *columns, int term, int64_t v)
+{
+    const pgi_cascade *cascade = columns->cascade;
+    const int64_t lanes = cascade->lanes, q = cascade->gather[2].q;
+    const int width = cascade->kernels->lanes;
+    int64_t place[64], first = INT64_MAX, *to = columns->firsts + term * columns->picks.vectors + v;
+    int32_t *lane = columns->picked + (term * columns->picks.vectors + v) * width;
+    int i;
+
+    for (i = 0; i < width; i++) {
+        const int64_t element = v * width + i;
+        pgi_run run = {0, 0};
+
+        if (element < columns->picks.elements)
+            run = run_of(columns, element / lanes);
+        place[i] = term < run.count ? (run.first + term * q) * lanes + element % lanes : -1;
+        if (place[i] >= 0)
+            first = pgi_min(first, place[i]);
+    }
+    *to = first == INT64_MAX ? 0 : first;
+    for (i = 0; i < width; i++) {
+        if (place[i] - *to >= width)
+            return false;
+        lane[i] = place[i] < 0 ? -1 : (int32_t)(place[i] - *to);
+    }
+    return true;
+}
+
+static bool set_picks(pgi_columns *columns)
+{
+    const pgi_cascade *cascade = columns->cascade;
+    pgi_picks *picks = &columns->picks;
+    int64_t v;
+    int term;
+
+    picks->terms = (int)picked_terms(&cascade->gather[2]);
+    picks->elements = (cascade->end[2] - cascade->begin[2]) * cascade->lanes;
+    picks->vectors = pgi_ceil_div(picks->elements, cascade->kernels->lanes);
+    picks->first = columns->firsts;
+    picks->lane = columns->picked;
+    if (picks->terms == 0)
+        return false;
+    for (term = 0; term < picks->terms; term++)
+        for (v = 0; v < picks->vectors; v++)
+            if (!pick_vector(columns, term, v))
+                return false;
+    return true;
+}
+
+void pgi_columns_region(pgi_columns *columns, const pgi_cascade *cascade, char *room)
+{
+    const pgi_gather *gather = &cascade->gather[2];
+    const int64_t places = cascade->virtual[2].end - cascade->virtual[2].begin;
+    const int64_t targets = cascade->end[2] - cascade->begin[2];
+    pgi_last_axis *last = &columns->last;
+    int64_t t;
+
+    columns->cascade = cascade;
+    columns->octaves = cascade->layout->octaves;
+    columns->turns = turns_of(gather, cascade->layout, targets);
+    set_rooms(columns, room);
+    for (t = 0; t < columns->turns; t++) {
+        pgi_run *run = &columns->runs[t];
+
+        *run = pgi_gather_run(gather, cascade->begin[2] + t);
+        run->first -= cascade->virtual[2].begin;
+        if (run->first < 0 || run->first + (run->count - 1) * gather->q >= places)
+            run->count = 0; /* no place of it exists */
+    }
+    columns->way = PGI_BY_ROWS;
+    if (cascade->layout->in_turns && columns->turns <= PGI_TURNS && columns->octaves == 0) {
+        *last = (pgi_last_axis){.places = targets,
+                                .lanes = cascade->lanes,
+                                .advance = targets > 1 ? gather->advance : 1,
+                                .step = gather->q * cascade->lanes,
+                                .turns = (int)columns->turns};
+        for (t = 0; t < columns->turns; t++) {
+            last->first[t] = columns->runs[t].count ? columns->runs[t].first * cascade->lanes : 0;
+            last->count[t] = (int)columns->runs[t].count;
+        }
+        if (pgi_can_finish(last))
+            columns->way = PGI_IN_TURNS;
+    }
+    /* groups of few lanes that take turns are better picked */
+    if ((columns->way == PGI_BY_ROWS ||
+         (last->turns > 1 && last->lanes > 1 && last->lanes < FEW_LANES)) &&
+        set_picks(columns))
+        columns->way = PGI_BY_PICKS;
+}
+
+static const char *column(const pgi_columns *columns, const void *row, int64_t place)
+{
+    return (const char *)row +
+           (size_t)(place * columns->cascade->lanes) * columns->cascade->kernels->real;
+}
+
+/* The row of an octave: sums of 8^octave columns. */
+static char *octave_row(const pgi_columns *columns, int octave)
+{
+    const pgi_cascade *cascade = columns->cascade;
+    const int64_t places = cascade->virtual[2].end - cascade->virtual[2].begin;
+
+    return columns->sums +
+           (size_t)((octave - 1) * row_reals(places, cascade->lanes)) * cascade->kernels->real;
+}
+
+/* All octaves, each from the one below; what is behind their ends is of no use. */
+static void make_octaves(const pgi_columns *columns, const void *row)
+{
+    const pgi_cascade *cascade = columns->cascade;
+    const int64_t q = cascade->gather[2].q;
+    int64_t places = cascade->virtual[2].end - cascade->virtual[2].begin;
+    int octave;
+
+    for (octave = 1; octave <= columns->octaves; octave++) {
+        const int64_t apart = q << (3 * octave - 3);
+        const void *below = octave == 1 ? row : octave_row(columns, octave - 1);
+        pgi_last_axis eight = {.lanes = cascade->lanes, .advance = 1, .turns = 1, .count = {8}};
+
+        places -= 7 * apart;
+        eight.places = places;
+        eight.step = apart * cascade->lanes;
+        if (places > 0)
+            cascade->kernels->finish_reals(octave_row(columns, octave), 0, &below, 1, &eight, 1,
+                                           false, (pgi_ahead){NULL, NULL});
+    }
+}
+
+/* The runs of `places` successive first places, from one on: a part of the row, or `to`. */
+static const char *sum_places(const pgi_columns *columns, const void *row, pgi_run run,
+                              int64_t places, char *to)
+{
+    const int64_t q = columns->cascade->gather[2].q;
+    const int64_t reals = places * columns->cascade->lanes;
+    const void *rows[PGI_RUN_ROWS];
+    int64_t place = run.first;
+    int octave = columns->octaves, i, t;
+
+    if (run.count == 0) {
+        memset(to, 0, (size_t)reals * columns->cascade->kernels->real);
+        return to;
+    }
+    if (run.count == 1)
+        return column(columns, row, place);
+    if (run.count <= PGI_RUN_ROWS)
+        octave = 0;
+    while (run.count >> (3 * octave) == 0)
+        octave--;
+    for (i = octave; i >= 0; i--) {
+        const int digit = (int)(i == octave ? run.count >> (3 * i) : run.count >> (3 * i) & 7);
+
+        for (t = 0; t < digit; t++, place += q << (3 * i))
+            rows[t] = column(columns, i ? octave_row(columns, i) : row, place);
+        if (digit > 0)
+            columns->cascade->kernels->sum(to, i == octave ? NULL : to, rows, digit, reals);
+    }
+    return to;
+}
+
+/* Groups of lanes from groups `from_step` apart to groups `to_step` apart. */
+static void copy_groups(char *to, int64_t to_step, const char *from, int64_t from_step,
+                        size_t group, size_t real, int64_t count)
+{
+    int64_t i;
+
+    for (i = 0; i < count; i++) {
+        char *target = to + (size_t)(i * to_step) * group;
+        const char *source = from + (size_t)(i * from_step) * group;
+
+        if (group == sizeof(float))
+            memcpy(target, source, sizeof(float));
+        else if (group == real)
+            memcpy(target, source, sizeof(double));
+        else
+            memcpy(target, source, group);
+    }
+}
+
+const char *pgi_columns_sum(const pgi_columns *columns, const void *row)
+{
+    const pgi_cascade *cascade = columns->cascade;
+    const pgi_gather *gather = &cascade->gather[2];
+    const int64_t targets = cascade->end[2] - cascade->begin[2];
+    const size_t real = cascade->kernels->real, group = (size_t)cascade->lanes * real;
+    const bool in_turns = cascade->layout->in_turns;
+    const int64_t period = in_turns ? gather->period : targets;
+    int64_t t;
+
+    if (columns->octaves > 0)
+        make_octaves(columns, row);
+    for (t = 0; t < columns->turns; t++) {
+        const int64_t count = (targets - t - 1) / period + 1;
+        const int64_t places = (count - 1) * gather->advance + 1;
+        const pgi_run run = columns->runs[t];
+        char *to = columns->result + (size_t)t * group;
+        const char *sums;
+
+        if (!in_turns && t > 0 && run.first == columns->runs[t - 1].first &&
+            run.count == columns->runs[t - 1].count)
+            sums = to - group;
+        else
+            sums = sum_places(columns, row, run, places, columns->turn);
+        if (columns->turns == 1 && gather->advance == 1)
+            return sums;
+        copy_groups(to, period, sums, gather->advance, group, real, count);
+    }
+    return columns->result;
+}

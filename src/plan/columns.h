@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The last axis of a cascade, where a place is a group of lanes and rows are shifts of one row. The
+ * common shapes are left to the kernel that stores (`direct`); others are summed here, row by row.
+ */
+#ifndef PGI_PLAN_COLUMNS_H
+#define PGI_PLAN_COLUMNS_H
+
+#include "plan/cascade.h"
+#include "plan/placement.h"
+
+/* Who sums. */
+typedef enum pgi_columns_way {
+    PGI_BY_ROWS,  /* pgi_columns_sum, row by row */
+    PGI_IN_TURNS, /* the kernel finish_rows, by `last` */
+    PGI_BY_PICKS  /* the kernel finish_picks, by `picks` */
+} pgi_columns_way;
+
+typedef struct pgi_columns {
+    const pgi_cascade *cascade;
+    pgi_columns_way way;
+    pgi_last_axis last;
+    pgi_picks picks;
+    int64_t turns; /* targets with runs of their own; the others repeat them, a place further on */
+    pgi_run *runs; /* of those */
+    int octaves;
+    char *sums;      /* rows of sums of 8, 64, ... columns */
+    char *turn;      /* a row of the targets of one turn */
+    char *result;    /* a row of all targets */
+    int64_t *firsts; /* of picks */
+    int32_t *picked; /* likewise */
+} pgi_columns;
+
+/* Makes room for it. */
+void pgi_columns_measure(const pgi_gather *gather, int64_t targets,
+                         const pgi_cascade_layout *cascade, int64_t real, pgi_placement *at);
+
+/* For the region of a cascade. */
+void pgi_columns_region(pgi_columns *columns, const pgi_cascade *cascade, char *room);
+
+/* A row of a cascade summed along the last axis: places * lanes reals. */
+const char *pgi_columns_sum(const pgi_columns *columns, const void *row);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The winners of a region of windows: along W first, then H, then D,
+ *
+ *     x --admit--> rows --W--> one candidate per window and row --H--> per plane --D--> winners
+ *
+ * so that what comes first in every comparison comes first in row-major order, and "larger
+ * replaces" is all there is to ties. A maximum does not change when a tap counts twice. So the ends
+ * of an axis are extended by copies of positions that the same windows cover, and a window of any
+ * length is few overlapping spans, which are made of shorter ones: the cost grows with the
+ * logarithm of the window.
+ */
+#ifndef PGI_PLAN_CONTEST_H
+#define PGI_PLAN_CONTEST_H
+
+#include "plan/plan.h"
+
+/* Spans double in length at least. */
+#define PGI_SPANS 40
+
+/* Candidates in a workspace: where their values and their places begin, in bytes. */
+typedef struct pgi_candidates {
+    size_t values, places;
+} pgi_candidates;
+
+/* How an axis is reduced. */
+typedef struct pgi_spans {
+    bool regular;            /* all windows have one length, and copies at the ends if need be */
+    bool nothing;            /* to be done: windows are positions */
+    int passes;              /* of a regular axis; of another, the doublings before the last */
+    int64_t span[PGI_SPANS]; /* taps of a candidate before each pass, and after the last */
+    int64_t targets, reach;  /* at most */
+} pgi_spans;
+
+/* Sizes, and where the parts lie in a workspace. */
+typedef struct pgi_contest_layout {
+    pgi_spans axis[3];
+    int64_t lanes, before,
+        after;     /* groups at the ends of every row of winners, to be used freely */
+    int64_t chunk; /* rows that are reduced along W at once */
+    size_t real;
+
+    size_t admitted;                                                       /* values */
+    pgi_candidates columns[PGI_SPANS], rows[PGI_SPANS], planes[PGI_SPANS]; /* spans of an axis */
+    pgi_candidates winners;
+    size_t position, contender, base, copied; /* numbers */
+    size_t bytes;                             /* a multiple of PGI_ALIGNMENT */
+} pgi_contest_layout;
+
+/* The layout for regions of up to `targets` windows; false if a size does not fit. */
+bool pgi_contest_measure(const pgi_gather taps[3], const int64_t targets[3], int64_t lanes,
+                         int64_t before, int64_t after, poolgrad_dtype dtype,
+                         pgi_contest_layout *layout);
+
+/* Places are counted row-major in this box of the input; outside of it they are below 0. */
+typedef struct pgi_box {
+    int64_t begin[3], end[3];
+} pgi_box;
+
+/* A contest at work. The first five are set by its user. */
+typedef struct pgi_contest {
+    const poolgrad_plan *plan;
+    const pgi_gather *taps; /* three */
+    const pgi_tensor *tensor;
+    const pgi_contest_layout *layout;
+    char *workspace;
+
+    pgi_box box;
+    pgi_range windows[3];  /* of the region, those that may cover something */
+    pgi_range extended[3]; /* positions of their taps, and their copies */
+    pgi_range held[3];     /* positions that exist */
+    bool empty;            /* no window covers anything */
+    int64_t lanes, pitch;  /* cells from row to row of winners */
+    char *values;          /* of windows[..].begin; rows follow each other */
+    int32_t *places;       /* NULL: not wanted */
+    bool nan;              /* there may be one */
+} pgi_contest;
+
+/* Sets the region of windows, begin < end. */
+void pgi_contest_region(pgi_contest *contest, const int64_t begin[3], const int64_t end[3],
+                        const pgi_box *box);
+
+/* Finds the winners of the region; x is at the unit's batch and first channel. */
+void pgi_contest_run(pgi_contest *contest, const char *x, int64_t lanes, bool placed);
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The average over whole small planes (global pooling, forward): every plane becomes one number.
+ * Planes come by the ten thousand, so a unit is a block of channels of one batch element, and a
+ * kernel goes through many planes in one call.
+ */
+#include "core/dtype.h"
+#include "core/integer.h"
+#include "plan/placement.h"
+#include "plan/rows.h"
+#include "plan/strategies.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* Planes of a unit. */
+#define BLOCK_PLANES 256
+
+/* Whether the one window of an axis is the whole input, and short. */
+static bool is_whole(const pgi_problem *problem, int i)
+{
+    const pgi_axis *axis = &problem->axis[i];
+
+    if (axis->out != 1 || axis->in > PGI_RUN_ROWS || problem->target.extent[PGI_SPATIAL + i] != 1)
+        return false;
+    return axis->adaptive || (axis->kernel == axis->in && axis->pad_lo == 0 && axis->pad_hi == 0 &&
+                              (axis->dilation == 1 || axis->kernel == 1));
+}
+
+static bool applicable(const pgi_problem *problem)
+{
+    const pgi_tensor *x = &problem->source;
+    const pgi_axis *axis = problem->axis;
+
+    return problem->desc.op == POOLGRAD_AVG && problem->target.elements > 0 && axis[0].in == 1 &&
+           is_whole(problem, 0) && is_whole(problem, 1) && is_whole(problem, 2) &&
+           (axis[2].in == 1 || x->stride[PGI_SPATIAL + 2] == 1) &&
+           (axis[1].in == 1 || x->stride[PGI_SPATIAL + 1] == axis[2].in) &&
+           x->stride[PGI_CHANNEL] >= axis[1].in * axis[2].in;
+}
+
+static bool prepare(poolgrad_plan *plan)
+{
+    const int64_t real = (int64_t)pgi_compute_size(plan->problem.desc.dtype);
+    const int64_t channels = plan->problem.target.extent[PGI_CHANNEL];
+    pgi_placement at = {0, true};
+
+    plan->block = pgi_min(channels, BLOCK_PLANES);
+    plan->blocks = pgi_ceil_div(channels, plan->block);
+    plan->units = plan->blocks * plan->problem.target.extent[PGI_BATCH];
+    plan->room[0] = pgi_place(&at, 1, 2, plan->block + PGI_ROW_REALS, real);
+    plan->task_workspace = (size_t)at.end;
+    return at.fits;
+}
+
+static void run_block(const poolgrad_plan *plan, const pgi_work *work, int64_t batch,
+                      int64_t channel, const pgi_divisors *by, char *totals)
+{
+    const pgi_problem *problem = &plan->problem;
+    const pgi_tensor *x = &problem->source, *y = &problem->target;
+    const int64_t size = (int64_t)problem->element_size;
+    const int64_t planes = pgi_min(plan->block, y->extent[PGI_CHANNEL] - channel);
+    const int64_t first_batch = batch + y->offset[PGI_BATCH] - x->offset[PGI_BATCH];
+    const int64_t first = channel + y->offset[PGI_CHANNEL] - x->offset[PGI_CHANNEL];
+    const char *from = (const char *)work->source +
+                       (first_batch * x->stride[PGI_BATCH] + first * x->stride[PGI_CHANNEL]) * size;
+    char *to = (char *)work->target +
+               (batch * y->stride[PGI_BATCH] + channel * y->stride[PGI_CHANNEL]) * size;
+    char *quotients = totals + (size_t)(plan->block + PGI_ROW_REALS) * plan->kernels.real;
+
+    plan->kernels.totals(totals, from, x->stride[PGI_CHANNEL], planes, (int)problem->axis[1].in,
+                         (int)problem->axis[2].in);
+    if (y->stride[PGI_CHANNEL] == 1 && plan->scale.beta == 0) {
+        plan->kernels.divide(to, 0, totals, 0, 1, planes, by, plan->scale.alpha, false);
+        return;
+    }
+    plan->kernels.divide_reals(quotients, 0, totals, 0, 1, planes, by, 1, false);
+    plan->kernels.store(to, y->stride[PGI_CHANNEL], quotients, planes, &plan->scale);
+}
+
+static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, int64_t end,
+                void *workspace)
+{
+    pgi_one_divisor one;
+    int64_t unit;
+
+    pgi_set_one_divisor(&plan->problem, &one);
+    for (unit = begin; unit < end; unit++)
+        run_block(plan, work, unit / plan->blocks, unit % plan->blocks * plan->block, &one.divisors,
+                  (char *)workspace + plan->room[0]);
+}
+
+static void describe(const poolgrad_plan *plan, char *text, size_t capacity)
+{
+    snprintf(text, capacity, "blocks of %" PRId64 " plane%s", plan->block,
+             plan->block == 1 ? "" : "s");
+}
+
+const pgi_strategy pgi_strategy_total = {
+    .name = "total",
+    .reason = "one window is the plane, which is small: many planes at a time",
+    .applicable = applicable,
+    .prepare = prepare,
+    .run = run,
+    .describe = describe,
+};

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/* From indices to places in a tile: rows of them at once where all are good, else one by one. */
+#include "plan/trace.h"
+
+#include "core/integer.h"
+#include "core/window.h"
+#include "plan/rows.h"
+
+static int64_t length(pgi_range range)
+{
+    return range.end - range.begin;
+}
+
+int32_t pgi_place_in_tile(const pgi_scatter *scatter, const int64_t position[3])
+{
+    const pgi_unit *unit = &scatter->unit;
+    int64_t place = 0;
+    int i;
+
+    for (i = 0; i < 3; i++) {
+        if (position[i] < unit->begin[i] || position[i] >= unit->end[i])
+            return PGI_NOWHERE;
+        place = place * (unit->end[i] - unit->begin[i]) + position[i] - unit->begin[i];
+    }
+    return (int32_t)place;
+}
+
+/* Winners given by a row of indices, one by one; those that are none are reported and go nowhere.
+ */
+static void read_indices(const pgi_scatter *scatter, int64_t d, int64_t h, int32_t *places)
+{
+    const pgi_problem *problem = &scatter->plan->problem;
+    const pgi_tensor *indices = &problem->indices;
+    const pgi_unit *unit = &scatter->unit;
+    const int64_t batch = problem->target.offset[PGI_BATCH] + unit->batch;
+    const int64_t channel = problem->target.offset[PGI_CHANNEL] + unit->channel;
+    const pgi_range windows = scatter->windows[2];
+    const char *row = scatter->indices +
+                      pgi_row_offset(indices, d, h, windows.begin) * (int64_t)problem->index_size;
+    int64_t o[3] = {d, h, 0}, lane, position[3];
+
+    for (o[2] = windows.begin; o[2] < windows.end; o[2]++) {
+        for (lane = 0; lane < unit->lanes; lane++, places++) {
+            const int64_t index =
+                pgi_index_load(problem->indexing.type, row,
+                               (o[2] - windows.begin) * indices->stride[PGI_SPATIAL + 2] +
+                                   lane * indices->stride[PGI_CHANNEL]);
+
+            *places = PGI_NOWHERE;
+            switch (pgi_check_index(problem, batch, channel + lane, o, index, position)) {
+            case PGI_INDEX_WINNER:
+                *places = pgi_place_in_tile(scatter, position);
+                break;
+            case PGI_INDEX_NOWHERE:
+                break;
+            case PGI_INDEX_BAD:
+                pgi_report_bad_index(scatter->work,
+                                     pgi_window_element(problem, batch, channel + lane, o));
+                break;
+            }
+        }
+    }
+}
+
+/* The positions of the input that a window without gaps covers on an axis. */
+static pgi_range covered(const pgi_axis *axis, int64_t o)
+{
+    const int64_t start = o * axis->stride - axis->pad_lo;
+
+    if (axis->adaptive)
+        return pgi_axis_adaptive_window(axis, o);
+    return (pgi_range){pgi_max(0, start), pgi_min(axis->in, start + axis->kernel)};
+}
+
+/* Whether the tile at hand allows to trace rows of indices at once: it has whole rows, and windows
+ * have no gaps. */
+static bool can_be_quick(const pgi_scatter *scatter)
+{
+    const pgi_problem *problem = &scatter->plan->problem;
+    int64_t places;
+    int i;
+
+    for (i = 0; i < 3; i++)
+        if (problem->axis[i].dilation != 1 && problem->axis[i].kernel != 1)
+            return false;
+    /* rows that windows would cover beyond the plane are counted, too */
+    if (!pgi_add(problem->axis[1].in, problem->axis[1].pad_lo, &places) ||
+        !pgi_add(places, problem->axis[1].pad_hi, &places) ||
+        !pgi_add(places, problem->axis[1].kernel + problem->axis[1].stride, &places) ||
+        !pgi_mul(places, problem->axis[2].in, &places) || places > -(int64_t)PGI_NOWHERE)
+        return false;
+    return !problem->indexing.column_major && scatter->unit.begin[2] == 0 &&
+           scatter->unit.end[2] == problem->axis[2].in;
+}
+
+static int32_t *numbers(const pgi_scatter *scatter, size_t offset)
+{
+    return (int32_t *)(void *)(scatter->workspace + offset);
+}
+
+void pgi_trace_tile(pgi_scatter *scatter)
+{
+    const pgi_range windows = scatter->windows[2];
+    int32_t *begin = numbers(scatter, scatter->parts.begin);
+    int32_t *width = numbers(scatter, scatter->parts.width);
+    const pgi_axis *axis = &scatter->plan->problem.axis[1];
+    int64_t o, r;
+
+    scatter->quick = can_be_quick(scatter);
+    scatter->joined =
+        pgi_max(1, pgi_min(PGI_JOINED_WINDOWS / length(windows), length(scatter->windows[1])));
+    for (r = 0; r < scatter->joined && scatter->quick; r++) {
+        for (o = windows.begin; o < windows.end; o++) {
+            const pgi_range range = covered(&scatter->plan->problem.axis[2], o);
+
+            *begin++ =
+                (int32_t)(range.begin + r * axis->stride * scatter->plan->problem.axis[2].in);
+            *width++ = (int32_t)pgi_max(0, length(range));
+        }
+    }
+}
+
+/* How many rows of windows from (d, h) on cover as many rows of the input as (d, h), each a stride
+ * further down. In a plane that is alone, rows that do not exist can be taken for such that do: no
+ * place is in them. */
+static int64_t rows_alike(const pgi_scatter *scatter, int64_t h, pgi_range *rows)
+{
+    const pgi_axis *depth = &scatter->plan->problem.axis[0];
+    const pgi_axis *axis = &scatter->plan->problem.axis[1];
+    const int64_t left = scatter->windows[1].end - h, start = h * axis->stride - axis->pad_lo;
+
+    *rows = covered(axis, h);
+    if (axis->adaptive)
+        return 1;
+    if (depth->in == 1 && axis->kernel <= PGI_CONTENDERS) {
+        *rows = (pgi_range){start, start + axis->kernel};
+        return left;
+    }
+    if (start < 0 || start + axis->kernel > axis->in)
+        return 1;
+    return pgi_min(left, (axis->in - axis->kernel - start) / axis->stride + 1);
+}
+
+/* Rows that follow each other without a gap, in indices and places, are one, as far as columns are
+ * known. */
+static bool trace_joined(const pgi_scatter *scatter, int32_t *places, const char *indices,
+                         pgi_trace trace)
+{
+    const pgi_problem *problem = &scatter->plan->problem;
+    pgi_trace_fn *kernel = scatter->plan->kernels.trace[problem->indexing.type - 1];
+    const int64_t rows = trace.count, joined = scatter->joined, windows = trace.windows;
+    int i;
+
+    if (trace.lanes > 1 || joined == 1 || trace.index_row != windows * trace.step ||
+        trace.place_row != windows)
+        return kernel(places, indices, &trace);
+    trace.count = rows / joined;
+    trace.windows *= joined;
+    trace.index_row *= joined;
+    trace.place_row *= joined;
+    trace.row_step *= (int32_t)joined;
+    if (!kernel(places, indices, &trace))
+        return false;
+    places += trace.count * trace.place_row;
+    indices += trace.count * trace.index_row * (int64_t)problem->index_size;
+    for (i = 0; i < PGI_CONTENDERS; i++)
+        trace.row[i] += (int32_t)trace.count * trace.row_step;
+    trace.windows = rows % joined * windows;
+    trace.count = trace.windows > 0;
+    return kernel(places, indices, &trace);
+}
+
+/* Winners given by rows of indices that all lie where they should, from (d, h) on; sets how many
+ * rows. False if an index does not, or may mean something else. */
+static bool trace_rows(const pgi_scatter *scatter, int64_t d, int64_t h, int32_t *places,
+                       int64_t *count)
+{
+    const pgi_problem *problem = &scatter->plan->problem;
+    const pgi_indexing *indexing = &problem->indexing;
+    const pgi_tensor *indices = &problem->indices;
+    const pgi_unit *unit = &scatter->unit;
+    const pgi_range planes = covered(&problem->axis[0], d);
+    const int64_t width = problem->axis[2].in, height = unit->end[1] - unit->begin[1];
+    const int64_t batch = problem->target.offset[PGI_BATCH] + unit->batch;
+    const int64_t channel = problem->target.offset[PGI_CHANNEL] + unit->channel;
+    pgi_trace trace = {
+        .windows = length(scatter->windows[2]),
+        .step = indices->stride[PGI_SPATIAL + 2],
+        .lanes = unit->lanes,
+        .lane_step = indices->stride[PGI_CHANNEL],
+        .index_row = indices->stride[PGI_SPATIAL + 1],
+        .place_row = scatter->pitch,
+        .origin = batch * indexing->batch_step + channel * indexing->channel_step,
+        .origin_step = indexing->channel_step,
+        .unit = indexing->unit,
+        .plane = indexing->plane,
+        .begin = numbers(scatter, scatter->parts.begin),
+        .width = numbers(scatter, scatter->parts.width),
+        .row_step = (int32_t)(problem->axis[1].stride * width),
+        .limit = (int32_t)((unit->end[0] - unit->begin[0]) * height * width),
+    };
+    pgi_range rows;
+    int64_t at[2];
+    int i;
+
+    *count = trace.count = rows_alike(scatter, h, &rows);
+    /* a tile's rows follow each other as those of the plane do only if it has all of them, or is of
+     * one plane */
+    if (problem->axis[0].in > 1 && height != problem->axis[1].in)
+        *count = trace.count = 1;
+    if (length(planes) <= 0 || length(rows) <= 0 || length(planes) > PGI_CONTENDERS ||
+        length(rows) > PGI_CONTENDERS || length(planes) * length(rows) > PGI_CONTENDERS)
+        return false;
+    for (at[0] = planes.begin; at[0] < planes.end; at[0]++) {
+        const int64_t row = at[0] * problem->axis[1].in;
+        const int64_t base = (at[0] - unit->begin[0]) * height - unit->begin[1];
+
+        for (at[1] = rows.begin; at[1] < rows.end; at[1]++) {
+            const bool within =
+                at[0] >= unit->begin[0] && at[0] < unit->end[0] &&
+                (problem->axis[0].in == 1 || (at[1] >= unit->begin[1] && at[1] < unit->end[1]));
+
+            trace.row[trace.rows] = (int32_t)((row + at[1]) * width);
+            trace.move[trace.rows++] = within ? (int32_t)((base - row) * width) : PGI_NOWHERE;
+        }
+    }
+    for (i = trace.rows; i < PGI_CONTENDERS; i++) {
+        trace.row[i] = trace.row[0];
+        trace.move[i] = trace.move[0];
+    }
+    return trace_joined(scatter, places,
+                        scatter->indices +
+                            pgi_row_offset(indices, d, h, scatter->windows[2].begin) *
+                                (int64_t)problem->index_size,
+                        trace);
+}
+
+void pgi_trace_windows(const pgi_scatter *scatter)
+{
+    int32_t *places = scatter->places + scatter->parts.before * scatter->unit.lanes;
+    int64_t d, h, i, count;
+
+    for (d = scatter->windows[0].begin; d < scatter->windows[0].end; d++) {
+        for (h = scatter->windows[1].begin; h < scatter->windows[1].end; h += count) {
+            count = 1;
+            if (!scatter->quick || !trace_rows(scatter, d, h, places, &count))
+                for (i = 0; i < count; i++)
+                    read_indices(scatter, d, h + i, places + i * scatter->pitch);
+            places += count * scatter->pitch;
+        }
+    }
+}

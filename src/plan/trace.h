@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* A tile of a max gradient at work, and its winners from indices. */
+#ifndef PGI_PLAN_TRACE_H
+#define PGI_PLAN_TRACE_H
+
+#include "plan/contest.h"
+
+/* Rows of windows are joined to this many where they follow each other. */
+#define PGI_JOINED_WINDOWS 256
+
+typedef struct pgi_scatter_parts {
+    pgi_contest_layout contest; /* if winners come from x: its winners are the places */
+    int64_t before, after;      /* groups in a row of windows that are none */
+    bool award;                 /* positions take, windows do not give */
+    bool runs;                  /* neighbouring windows often have one winner */
+    size_t places, terms, sums; /* of windows, of windows, of positions */
+    size_t begin, width;        /* of windows: the columns that they cover */
+} pgi_scatter_parts;
+
+typedef struct pgi_scatter {
+    const poolgrad_plan *plan;
+    const pgi_work *work;
+    pgi_scatter_parts parts;
+    pgi_contest contest; /* over the windows, if winners come from x */
+    pgi_unit unit;
+    pgi_range windows[3];     /* that reach the tile */
+    const char *dy, *indices; /* of the unit's batch and first channel */
+    char *workspace;
+    bool quick;     /* rows of indices can be traced at once */
+    int64_t joined; /* rows of windows whose columns are known, one behind the other */
+    bool award;     /* positions take */
+    pgi_run columns[PGI_AWARD_PHASES]; /* then: the windows of the first positions of a row */
+    int64_t pitch;                     /* cells from row to row of windows */
+    int32_t *places;
+    char *terms;
+} pgi_scatter;
+
+/* Where a position lies in the tile, or below 0 if outside. */
+int32_t pgi_place_in_tile(const pgi_scatter *scatter, const int64_t position[3]);
+
+/* Says that a new tile begins; its windows are known. */
+void pgi_trace_tile(pgi_scatter *scatter);
+
+/* The winners of all windows, given by indices; those that are none are reported and go nowhere. */
+void pgi_trace_windows(const pgi_scatter *scatter);
+
+#endif
