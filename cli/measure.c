@@ -65,7 +65,8 @@ static int time_case(const char *verb, cli_case *one, const poolgrad_plan *plan,
         timed += sup_now() - begin;
         waited += sup_cpu_wait() - wait;
     }
-    one->waiting = waited / (timed * one->info.threads);
+    /* what a thread waited is forgotten when it ends */
+    one->waiting = waited > 0 ? waited / (timed * one->info.threads) : 0;
     return CLI_OK;
 }
 
