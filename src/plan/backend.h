@@ -111,6 +111,19 @@ typedef struct pgi_ahead {
 typedef void pgi_finish_fn(void *to, int64_t pitch, const void *const *from, int64_t rows,
                            const pgi_last_axis *last, double alpha, bool stream, pgi_ahead ahead);
 
+static inline bool pgi_can_finish(const pgi_last_axis *last)
+{
+    const int *count = last->count;
+
+    if (last->lanes > 1 || (last->turns == 1 && last->advance == 1))
+        return true;
+    if (last->turns == 1) /* every other place */
+        return last->advance == 2 && last->step == 1 && count[0] > 1 && count[0] <= 8;
+    /* short runs of much the same length, in turn */
+    return last->turns == 2 && last->advance == 1 && count[0] <= 4 && count[1] <= 4 &&
+           count[0] - count[1] <= 1 && count[1] - count[0] <= 1;
+}
+
 /* Rows of sums divided, multiplied with alpha, rounded once and stored, likewise; the divisors may
  * be read to the end of the last vector, too. */
 typedef void pgi_divide_fn(void *to, int64_t to_pitch, const void *from, int64_t from_pitch,
@@ -142,19 +155,6 @@ typedef struct pgi_picks {
 typedef void pgi_finish_picks_fn(void *to, int64_t pitch, const void *const *from, int64_t rows,
                                  const pgi_picks *picks, double alpha, bool stream,
                                  pgi_ahead ahead);
-
-static inline bool pgi_can_finish(const pgi_last_axis *last)
-{
-    const int *count = last->count;
-
-    if (last->lanes > 1 || (last->turns == 1 && last->advance == 1))
-        return true;
-    if (last->turns == 1) /* every other place */
-        return last->advance == 2 && last->step == 1 && count[0] > 1 && count[0] <= 8;
-    /* short runs of much the same length, in turn */
-    return last->turns == 2 && last->advance == 1 && count[0] <= 4 && count[1] <= 4 &&
-           count[0] - count[1] <= 1 && count[1] - count[0] <= 1;
-}
 
 /*
  * Contests: the maxima of windows. A candidate is a value, in reals, and the place it lies at; they

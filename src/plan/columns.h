@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The last axis of a cascade, where a place is a group of lanes and rows are shifts of one row. The
- * common shapes are left to the kernel that stores (`direct`); others are summed here, row by row.
+ * common shapes are left to the kernels that store; others are summed here, row by row.
  */
 #ifndef PGI_PLAN_COLUMNS_H
 #define PGI_PLAN_COLUMNS_H
@@ -12,7 +12,7 @@
 /* Who sums. */
 typedef enum pgi_columns_way {
     PGI_BY_ROWS,  /* pgi_columns_sum, row by row */
-    PGI_IN_TURNS, /* the kernel finish_rows, by `last` */
+    PGI_IN_TURNS, /* the kernel finish, by `last` */
     PGI_BY_PICKS  /* the kernel finish_picks, by `picks` */
 } pgi_columns_way;
 

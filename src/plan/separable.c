@@ -77,7 +77,7 @@ static bool count_windows(const pgi_problem *problem, int axis, pgi_range window
     return equal;
 }
 
-/* All rows (d, h) have one `outer`: the number that all their counts are multiplied with. */
+/* What all divisors of row (d, h) have in common: the counts on the other axes, multiplied. */
 static int64_t outer_count(const pgi_average *average, int64_t d, int64_t h)
 {
     const pgi_problem *problem = &average->plan->problem;
@@ -88,10 +88,10 @@ static int64_t outer_count(const pgi_average *average, int64_t d, int64_t h)
                                                       : outer;
 }
 
-/* How the quickest way to divide by all of some counts is called. */
+/* The quickest way to divide by all of some counts. */
 static pgi_division division_by(const int64_t *counts, int64_t number, int64_t outer)
 {
-    pgi_division how = PGI_QUOTIENT;
+    const int64_t first = number > 0 ? outer * counts[0] : 0;
     int64_t o;
 
     for (o = 0; o < number; o++) {
@@ -100,9 +100,7 @@ static pgi_division division_by(const int64_t *counts, int64_t number, int64_t o
         if (count >= 1 << 22 || count <= -(1 << 22))
             return PGI_DIVIDE;
     }
-    if (number == 1 && outer * counts[0] > 0 && (outer * counts[0] & (outer * counts[0] - 1)) == 0)
-        how = PGI_MULTIPLY;
-    return how;
+    return number == 1 && first > 0 && (first & (first - 1)) == 0 ? PGI_MULTIPLY : PGI_QUOTIENT;
 }
 
 /* The divisors of a row of windows, integers converted once, and their reciprocals. Windows that

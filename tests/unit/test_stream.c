@@ -16,6 +16,8 @@ static const char *const problems[] = {
     "avg2d:%s:nhwc:1x64x184x192:k2:s2",             /* groups of channels */
     "avg2d:%s:nchw:1x2000x33x33:k33:alpha=-2",      /* one window per plane */
     "avg2d:%s:nhwc:4x2048x16x17:k17:s17:p0,1x0",    /* likewise */
+    "avg2d:%s:nchw:1x8x253x1101:k3:p1",             /* long rows: the lines within them */
+    "avg1d:%s:nwc:8x1031x283:k3",                   /* likewise, of channels */
     "max2d:%s:nchw:1x32x256x264:k2:s2:alpha=0.5",   /* a plane at a time */
 };
 

@@ -19,11 +19,6 @@ PGI_ALWAYS_INLINE void PGI_NAME(store_part, ELEMENT)(STORED *to, VECTOR value, i
         STORE_VECTOR(some, value);
         for (i = 0; i < remain; i += 8)
             vec_stream_eight(to + i, some + i, sizeof *to);
-    } else if (LANES > 8 && remain == 8) { /* a masked store costs more than the way over memory */
-        STORED some[PGI_LANES(REAL_NAME)];
-
-        STORE_VECTOR(some, value);
-        memcpy(to, some, 8 * sizeof *to);
     } else {
         PGI_VEC(store_some, ELEMENT)(to, value, remain);
     }
@@ -127,7 +122,7 @@ PGI_ALWAYS_INLINE void PGI_NAME(finish_two, ELEMENT)(STORED *to, int64_t pitch,
     }
 }
 
-/* Rows of one turn and one lane that take every other place: vectors of sums unzipped. */
+/* Rows of one turn and one lane that take every other place. */
 PGI_ALWAYS_INLINE void PGI_NAME(finish_every_other,
                                 ELEMENT)(STORED *to, int64_t pitch, const void *const *from,
                                          int64_t rows, const pgi_last_axis *last, int count,
@@ -141,13 +136,12 @@ PGI_ALWAYS_INLINE void PGI_NAME(finish_every_other,
         const bool past = stream && PGI_NAME(may_stream, ELEMENT)(to, last->places);
 
         for (at = 0; at < last->places; at += LANES) {
-            VECTOR near[PGI_NAME(reached, REAL_NAME)], low, even, odd;
+            VECTOR near[PGI_NAME(reached, REAL_NAME)], low, even;
 
             PGI_NAME(look, REAL_NAME)(near, first + 2 * at, count, false);
             low = PGI_NAME(neighbours, REAL_NAME)(near, count);
             PGI_NAME(look, REAL_NAME)(near, first + 2 * at + LANES, count, true);
-            PGI_VEC(unzip, REAL_NAME)
-            (low, PGI_NAME(neighbours, REAL_NAME)(near, count), &even, &odd);
+            even = PGI_VEC(even, REAL_NAME)(low, PGI_NAME(neighbours, REAL_NAME)(near, count));
             PGI_NAME(store_part, ELEMENT)(to + at, MUL(even, scale), last->places - at, past);
             /* at least twice as much is read in either direction as is stored */
             FETCH(&ahead);

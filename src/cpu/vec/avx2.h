@@ -94,21 +94,6 @@ static inline void vec_zip_f64(vec_f64 a, vec_f64 b, vec_f64 *low, vec_f64 *high
     *high = _mm256_permute2f128_pd(even, odd, 0x31);
 }
 
-static inline void vec_unzip_f32(vec_f32 a, vec_f32 b, vec_f32 *even, vec_f32 *odd)
-{
-    const __m256d low = _mm256_castps_pd(_mm256_shuffle_ps(a, b, 0x88));
-    const __m256d high = _mm256_castps_pd(_mm256_shuffle_ps(a, b, 0xdd));
-
-    *even = _mm256_castpd_ps(_mm256_permute4x64_pd(low, 0xd8));
-    *odd = _mm256_castpd_ps(_mm256_permute4x64_pd(high, 0xd8));
-}
-
-static inline void vec_unzip_f64(vec_f64 a, vec_f64 b, vec_f64 *even, vec_f64 *odd)
-{
-    *even = _mm256_permute4x64_pd(_mm256_unpacklo_pd(a, b), 0xd8);
-    *odd = _mm256_permute4x64_pd(_mm256_unpackhi_pd(a, b), 0xd8);
-}
-
 /* By bytes within halves: the middle one lies between a and b. */
 #define VEC_SLIDE(places, bytes, a, b, middle)                                                     \
     case places:                                                                                   \

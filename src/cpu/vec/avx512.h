@@ -93,22 +93,6 @@ static inline void vec_zip_f64(vec_f64 a, vec_f64 b, vec_f64 *low, vec_f64 *high
     *high = _mm512_permutex2var_pd(a, _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15), b);
 }
 
-static inline void vec_unzip_f32(vec_f32 a, vec_f32 b, vec_f32 *even, vec_f32 *odd)
-{
-    const __m512i evens =
-        _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
-    const __m512i odds = _mm512_or_si512(evens, _mm512_set1_epi32(1));
-
-    *even = _mm512_permutex2var_ps(a, evens, b);
-    *odd = _mm512_permutex2var_ps(a, odds, b);
-}
-
-static inline void vec_unzip_f64(vec_f64 a, vec_f64 b, vec_f64 *even, vec_f64 *odd)
-{
-    *even = _mm512_permutex2var_pd(a, _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14), b);
-    *odd = _mm512_permutex2var_pd(a, _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15), b);
-}
-
 #define VEC_SLIDE_32(places, a, b)                                                                 \
     case places:                                                                                   \
         return _mm512_castsi512_ps(                                                                \

@@ -53,18 +53,6 @@ static inline void vec_zip_f32(vec_f32 a, vec_f32 b, vec_f32 *low, vec_f32 *high
     *high = vzip2q_f32(a, b);
 }
 
-static inline void vec_unzip_f32(vec_f32 a, vec_f32 b, vec_f32 *even, vec_f32 *odd)
-{
-    *even = vuzp1q_f32(a, b);
-    *odd = vuzp2q_f32(a, b);
-}
-
-static inline void vec_unzip_f64(vec_f64 a, vec_f64 b, vec_f64 *even, vec_f64 *odd)
-{
-    *even = vuzp1q_f64(a, b);
-    *odd = vuzp2q_f64(a, b);
-}
-
 static inline vec_f32 vec_slide_f32(vec_f32 a, vec_f32 b, int places)
 {
     switch (places) {

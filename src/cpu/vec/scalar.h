@@ -7,8 +7,7 @@
  *     vec_set_R, vec_add_R, ...   on all lanes
  *     vec_get_R, vec_put_R        from and to reals in memory, any alignment
  *     vec_zip_R                   a0 b0 a1 b1 ..., in two vectors
- *     vec_unzip_R                 a0 a2 ... b0 b2 ..., and a1 a3 ... b1 b3 ...
- *     vec_even_R                  the first of those
+ *     vec_even_R                  a0 a2 ... b0 b2 ...
  *     vec_slide_R                 the lanes of a and b from a constant place in a on, 0 .. all
  *     vec_permute_R               any lanes of a vector in memory, as numbers say; 0 for -1
  *     vec_pick_R                  from reals in memory, a step apart
@@ -126,18 +125,6 @@ static inline void vec_zip_f64(vec_f64 a, vec_f64 b, vec_f64 *low, vec_f64 *high
 {
     *low = a;
     *high = b;
-}
-
-static inline void vec_unzip_f32(vec_f32 a, vec_f32 b, vec_f32 *even, vec_f32 *odd)
-{
-    *even = a;
-    *odd = b;
-}
-
-static inline void vec_unzip_f64(vec_f64 a, vec_f64 b, vec_f64 *even, vec_f64 *odd)
-{
-    *even = a;
-    *odd = b;
 }
 
 static inline vec_f32 vec_slide_f32(vec_f32 a, vec_f32 b, int places)
