@@ -8,22 +8,18 @@
 #include "core/integer.h"
 #include "plan/arrange.h"
 #include "plan/columns.h"
+#include "plan/divisors.h"
 #include "plan/placement.h"
 #include "plan/rows.h"
 #include "plan/strategies.h"
 
-#include <string.h>
 
 /* The strategy's own parts of the workspace, behind the cascade. */
 enum {
-    ROOM_COUNTS,
-    ROOM_DIVISORS,
-    ROOM_COLUMNS, /* of pgi_columns */
-    ROOM_RESULTS  /* of a forward pass: a batch of rows of sums; one of quotients */
+    ROOM_DIVISORS, /* of pgi_divisor_rows */
+    ROOM_COLUMNS,  /* of pgi_columns */
+    ROOM_RESULTS   /* of a forward pass: a batch of rows of sums; one of quotients */
 };
-
-/* Rows of divisors that are kept: those of the first, middle and last rows of planes differ. */
-#define DIVISOR_ROWS 4
 
 typedef struct pgi_average {
     const poolgrad_plan *plan;
@@ -33,139 +29,21 @@ typedef struct pgi_average {
     const char *source;    /* of the unit's batch and first channel */
     char *target;          /* likewise */
     bool forward, dense;   /* dense: the elements of target rows lie side by side, and beta is 0 */
-    pgi_range windows[3];  /* of the tile: sources of a gradient, targets of a forward pass */
-    int64_t *counts[3];    /* of those windows, axis by axis */
-    bool uniform;          /* one divisor for all windows of a row */
+    pgi_divisor_rows rows; /* of the tile's windows: sources of a gradient, targets forward */
     pgi_divisors divisors; /* those that were asked for last */
-    struct {
-        int64_t outer; /* what they have of the other axes; 0: none are there */
-        pgi_division how;
-    } known[DIVISOR_ROWS]; /* rows of divisors at hand */
-    int next;              /* the one that makes room for others */
     int64_t result_pitch;  /* reals */
     const char *ahead;     /* where source rows that will be loaded next begin */
     int64_t ahead_bytes;   /* as much as a batch of target rows needs; 0 if they do not follow */
 } pgi_average;
 
-/* ----------------------------------------------------------------- divisors */
-
-/* What a window contributes to the divisor on one axis; 0 if it covers nothing there. */
-static int64_t axis_count(const pgi_problem *problem, int axis, int64_t o)
-{
-    if (problem->desc.divisor == POOLGRAD_OVERRIDE)
-        return pgi_axis_covers(&problem->axis[axis], o);
-    return pgi_axis_count(&problem->axis[axis], problem->desc.divisor, o);
-}
-
-/* All of some windows; whether they are equal. Windows lose taps only at the two ends of an axis:
- * if the outermost two have all, so have those between. */
-static bool count_windows(const pgi_problem *problem, int axis, pgi_range windows, int64_t *counts)
-{
-    const int64_t number = windows.end - windows.begin, kernel = problem->axis[axis].kernel;
-    bool equal = true, whole;
-    int64_t i;
-
-    if (number == 0)
-        return true;
-    counts[0] = axis_count(problem, axis, windows.begin);
-    whole = !problem->axis[axis].adaptive && problem->desc.divisor != POOLGRAD_OVERRIDE &&
-            counts[0] == kernel && axis_count(problem, axis, windows.end - 1) == kernel;
-    for (i = 1; i < number; i++) {
-        counts[i] = whole ? kernel : axis_count(problem, axis, windows.begin + i);
-        equal &= counts[i] == counts[0];
-    }
-    return equal;
-}
-
-/* What all divisors of row (d, h) have in common: the counts on the other axes, multiplied. */
-static int64_t outer_count(const pgi_average *average, int64_t d, int64_t h)
-{
-    const pgi_problem *problem = &average->plan->problem;
-    const int64_t outer = average->counts[0][d - average->windows[0].begin] *
-                          average->counts[1][h - average->windows[1].begin];
-
-    return problem->desc.divisor == POOLGRAD_OVERRIDE ? outer * problem->desc.divisor_override
-                                                      : outer;
-}
-
-/* The quickest way to divide by all of some counts. */
-static pgi_division division_by(const int64_t *counts, int64_t number, int64_t outer)
-{
-    const int64_t first = number > 0 ? outer * counts[0] : 0;
-    int64_t o;
-
-    for (o = 0; o < number; o++) {
-        const int64_t count = outer * counts[o];
-
-        if (count >= 1 << 22 || count <= -(1 << 22))
-            return PGI_DIVIDE;
-    }
-    return number == 1 && first > 0 && (first & (first - 1)) == 0 ? PGI_MULTIPLY : PGI_QUOTIENT;
-}
-
-/* The divisors of a row of windows, integers converted once, and their reciprocals. Windows that
- * cover nothing are in no run, or have the sum 0: any number but 0 will do for them. */
-static void make_divisors(const pgi_average *average, int64_t outer, int64_t number, char *divisors,
-                          char *reciprocals)
-{
-    const int64_t all = number > 1 ? number + PGI_ROW_REALS : number; /* the rest of a vector */
-    int64_t o;
-
-    for (o = 0; o < all; o++) {
-        const int64_t product = o < number ? outer * average->counts[2][o] : 1;
-        const int64_t count = product ? product : 1;
-
-        if (average->plan->kernels.real == sizeof(double)) {
-            ((double *)(void *)divisors)[o] = (double)count;
-            ((double *)(void *)reciprocals)[o] = 1 / (double)count;
-        } else {
-            ((float *)(void *)divisors)[o] = (float)count;
-            ((float *)(void *)reciprocals)[o] = 1 / (float)count;
-        }
-    }
-}
-
-static void set_divisors(pgi_average *average, int64_t outer)
-{
-    const int64_t windows = average->windows[2].end - average->windows[2].begin;
-    const int64_t number = average->uniform ? pgi_min(1, windows) : windows;
-    const size_t row = (size_t)(windows + PGI_ROW_REALS) * average->plan->kernels.real;
-    char *room = average->cascade.workspace + average->plan->room[ROOM_DIVISORS];
-    int i;
-
-    for (i = 0; i < DIVISOR_ROWS && (outer == 0 || average->known[i].outer != outer); i++)
-        ;
-    if (i == DIVISOR_ROWS) {
-        i = average->next;
-        average->next = (i + 1) % DIVISOR_ROWS;
-        average->known[i].outer = outer;
-        average->known[i].how = division_by(average->counts[2], number, outer);
-        make_divisors(average, outer, number, room + (size_t)(2 * i) * row,
-                      room + (size_t)(2 * i + 1) * row);
-    }
-    average->divisors =
-        (pgi_divisors){room + (size_t)(2 * i) * row, room + (size_t)(2 * i + 1) * row,
-                       !average->uniform, average->known[i].how};
-}
-
 /* The places from w on that have one divisor (all, if lanes do not matter), and the divisors from
  * there on. */
 static int64_t places_alike(const pgi_average *average, int64_t w, pgi_divisors *by)
 {
-    const pgi_range windows = average->windows[2];
-    const int64_t *count = average->counts[2] + (w - windows.begin);
-    const size_t real = average->plan->kernels.real;
-    int64_t places = 1;
-
     *by = average->divisors;
-    if (average->uniform || average->cascade.lanes == 1)
-        return windows.end - w;
-    while (w + places < windows.end && count[places] == count[0])
-        places++;
-    by->divisor = (const char *)by->divisor + (size_t)(w - windows.begin) * real;
-    by->reciprocal = (const char *)by->reciprocal + (size_t)(w - windows.begin) * real;
-    by->step = 0;
-    return places;
+    if (average->cascade.lanes == 1)
+        return average->rows.windows[2].end - w;
+    return pgi_divisors_alike(&average->rows, w, by);
 }
 
 /* ------------------------------------------------------------------ loading */
@@ -230,12 +108,13 @@ static void load_rows(void *context, int64_t d, int64_t begin, int64_t end)
 
         rows = pgi_min(end - h, pgi_cascade_rows_together(cascade, h));
         if (!average->forward) {
-            const int64_t *count = average->counts[1] + (h - average->windows[1].begin);
+            const int64_t *count = average->rows.counts[1] + (h - average->rows.windows[1].begin);
 
             for (part = 1; part < rows && count[part] == count[0]; part++)
                 ;
             rows = part;
-            set_divisors(average, outer_count(average, d, h));
+            average->divisors =
+                pgi_divisors_of(&average->rows, pgi_divisors_outer(&average->rows, d, h));
         }
         average->ahead = average->source +
                          pgi_row_offset(&average->plan->problem.source, d, h + rows, places.begin) *
@@ -312,7 +191,7 @@ static void store_quotients(pgi_average *average, int64_t d, int64_t h, int rows
     int64_t w, part;
     int i;
 
-    set_divisors(average, outer_count(average, d, h));
+    average->divisors = pgi_divisors_of(&average->rows, pgi_divisors_outer(&average->rows, d, h));
     if (average->dense) {
         for (w = begin; w < cascade->end[2]; w += part) {
             part = places_alike(average, w, &by);
@@ -356,9 +235,9 @@ static void take_to_divide(void *context, int64_t d, int64_t h, int count, const
         plan->kernels.finish_reals(results, average->result_pitch, rows, count,
                                    &average->columns.last, 1, false, look_ahead(average));
     for (i = 0; i < count; i = k) {
-        const int64_t outer = outer_count(average, d, h + i);
+        const int64_t outer = pgi_divisors_outer(&average->rows, d, h + i);
 
-        for (k = i + 1; k < count && outer_count(average, d, h + k) == outer; k++)
+        for (k = i + 1; k < count && pgi_divisors_outer(&average->rows, d, h + k) == outer; k++)
             ;
         store_quotients(average, d, h + i, k - i,
                         results + (size_t)(i * average->result_pitch) * plan->kernels.real,
@@ -394,7 +273,7 @@ static void enter_tile(pgi_average *average, const pgi_unit *unit)
 {
     const pgi_problem *problem = &average->plan->problem;
     pgi_cascade *cascade = &average->cascade;
-    int64_t *counts = (int64_t *)(void *)(cascade->workspace + average->plan->room[ROOM_COUNTS]);
+    pgi_range windows[3];
     int axis;
 
     pgi_cascade_region(cascade, unit->begin, unit->end, unit->lanes);
@@ -402,15 +281,11 @@ static void enter_tile(pgi_average *average, const pgi_unit *unit)
                        cascade->workspace + average->plan->room[ROOM_COLUMNS]);
     average->result_pitch = pgi_whole_vectors((unit->end[2] - unit->begin[2]) * unit->lanes);
     average->ahead_bytes = bytes_per_batch(average);
-    memset(average->known, 0, sizeof average->known);
-    for (axis = 0; axis < 3; axis++) {
-        average->windows[axis] = cascade->reach[axis];
-        if (average->forward)
-            average->windows[axis] = (pgi_range){unit->begin[axis], unit->end[axis]};
-        average->counts[axis] = counts;
-        average->uniform = count_windows(problem, axis, average->windows[axis], counts);
-        counts += average->windows[axis].end - average->windows[axis].begin;
-    }
+    for (axis = 0; axis < 3; axis++)
+        windows[axis] = average->forward ? (pgi_range){unit->begin[axis], unit->end[axis]}
+                                         : cascade->reach[axis];
+    pgi_divisors_region(&average->rows, problem, average->plan->kernels.real, windows,
+                        cascade->workspace + average->plan->room[ROOM_DIVISORS]);
 }
 
 static void run_unit(void *context, const pgi_unit *unit, bool new_tile)
@@ -463,22 +338,19 @@ static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling,
     const bool forward = pgi_is_forward(problem->desc.op);
     const int64_t real = (int64_t)pgi_compute_size(problem->desc.dtype);
     pgi_placement at;
-    int64_t windows = 0, all = 0, row;
+    int64_t windows[3], row;
     int i;
 
     if (!pgi_cascade_measure(problem->gather, tiling->extent, tiling->lanes, (size_t)real, cascade))
         return -1;
     at = (pgi_placement){(int64_t)cascade->bytes, true};
-    for (i = 0; i < 3; i++) {
-        windows = forward ? tiling->extent[i]
-                          : pgi_min(cascade->reach[i], problem->gather[i].most_sources);
-        at.fits = at.fits && pgi_add(all, windows, &all);
-    }
-    if (!pgi_mul(tiling->extent[2], tiling->lanes, &row) || !pgi_add(row, PGI_ROW_REALS, &row) ||
-        !pgi_add(windows, PGI_ROW_REALS, &windows))
+    for (i = 0; i < 3; i++)
+        windows[i] = forward ? tiling->extent[i]
+                             : pgi_min(cascade->reach[i], problem->gather[i].most_sources);
+    if (!pgi_mul(tiling->extent[2], tiling->lanes, &row) || !pgi_add(row, PGI_ROW_REALS, &row))
         return -1;
-    room[ROOM_COUNTS] = pgi_place(&at, 1, 1, all, sizeof(int64_t));
-    room[ROOM_DIVISORS] = pgi_place(&at, DIVISOR_ROWS, 2, windows, real);
+    room[ROOM_DIVISORS] = (size_t)at.end;
+    pgi_divisors_measure(windows, real, &at);
     room[ROOM_COLUMNS] = (size_t)at.end;
     pgi_columns_measure(&problem->gather[2], tiling->extent[2], cascade, real, &at);
     room[ROOM_RESULTS] = pgi_place(&at, forward ? cascade->batch + 1 : 0, 1, row, real);
