@@ -89,6 +89,7 @@ static const pgi_level *best_level(void)
         .finish_picks = table->finish_picks_##element, .divide = table->divide_##element,          \
         .finish_reals = table->finish_##type, .finish_picks_reals = table->finish_picks_##type,    \
         .divide_reals = table->divide_##type, .totals = table->totals_##element,                   \
+        .totals_lanes = table->totals_lanes_##element, .direct = table->direct_##element,          \
         .widen = table->widen_##element, .store = table->store_##element,                          \
         .repeat = table->repeat_##element, .copy = table->copy_bytes,                              \
         .settle = table->settle_bytes, .admit = table->admit_##element,                            \

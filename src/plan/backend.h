@@ -130,11 +130,39 @@ typedef void pgi_divide_fn(void *to, int64_t to_pitch, const void *from, int64_t
                            int64_t rows, int64_t count, const pgi_divisors *by, double alpha,
                            bool stream);
 
+/* Averages of windows of up to PGI_DIRECT taps per axis, straight from x. A target row is `places`
+ * groups of `lanes` elements side by side. Group i takes what exists of `columns` columns from
+ * column i * stride - before on; those in [0, width) exist. With one lane the stride is 1 or 2, and
+ * before not more than 2. */
+#define PGI_DIRECT 3
+
+typedef struct pgi_direct {
+    int planes, rows; /* that exist; at least one plane */
+    int columns;
+    int64_t places, lanes;
+    int64_t stride, before, width;
+    int64_t column;  /* elements from column to column of x */
+    int64_t targets; /* rows that differ only in where they lie: */
+    int64_t from_pitch, to_pitch;
+    pgi_divisors by; /* of the places */
+    double alpha;
+    bool stream;
+} pgi_direct;
+
+/* from[r * planes + p]: the row of x that is row r and plane p of the windows, at column 0. */
+typedef void pgi_direct_fn(void *to, const void *const *from, const pgi_direct *shape);
+
 /* totals[p] = the sum of plane p, `step` elements further each: `rows` rows of `columns` side by
  * side, both up to PGI_RUN_ROWS; columns first summed down, then across. Up to PGI_ROW_REALS reals
  * behind the last may be written. */
 typedef void pgi_totals_fn(void *totals, const void *from, int64_t step, int64_t planes, int rows,
                            int columns);
+
+/* totals[lane] = the sum of a plane whose `lanes` channels lie side by side; rows and columns lie
+ * steps apart. `room` is for `columns` rows of reals, each a multiple of PGI_ROW_REALS. */
+typedef void pgi_totals_lanes_fn(void *totals, const void *from, int64_t row_step,
+                                 int64_t column_step, int64_t lanes, int rows, int columns,
+                                 void *room);
 
 /* Any other last axis with runs of up to PGI_PICKED: for every vector of a target row, and every
  * term of its runs, from which real of the row on they are, and which of so many as a vector has;
@@ -275,6 +303,8 @@ typedef struct pgi_kernels {
     pgi_finish_picks_fn *finish_picks_reals;
     pgi_divide_fn *divide_reals;
     pgi_totals_fn *totals;
+    pgi_totals_lanes_fn *totals_lanes;
+    pgi_direct_fn *direct;
     pgi_widen_fn *widen;
     pgi_store_fn *store;
     pgi_repeat_fn *repeat;

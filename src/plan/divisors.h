@@ -7,8 +7,9 @@
 #include "plan/backend.h"
 #include "plan/placement.h"
 
-/* Rows of divisors that are kept: those of the first, middle and last rows of planes differ. */
-#define PGI_DIVISOR_ROWS 4
+/* Rows of divisors that are kept: those of the first, middle and last rows of planes differ, in
+ * each of two directions. */
+#define PGI_DIVISOR_ROWS 9
 
 typedef struct pgi_divisor_rows {
     const pgi_problem *problem;

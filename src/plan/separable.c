@@ -13,7 +13,6 @@
 #include "plan/rows.h"
 #include "plan/strategies.h"
 
-
 /* The strategy's own parts of the workspace, behind the cascade. */
 enum {
     ROOM_DIVISORS, /* of pgi_divisor_rows */

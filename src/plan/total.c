@@ -27,14 +27,23 @@ static bool is_whole(const pgi_problem *problem, int i)
                               (axis->dilation == 1 || axis->kernel == 1));
 }
 
+/* Whether channels lie side by side: vectors then go along them. */
+static bool channels_inside(const pgi_problem *problem)
+{
+    return problem->source.stride[PGI_CHANNEL] == 1 && problem->target.extent[PGI_CHANNEL] > 1;
+}
+
 static bool applicable(const pgi_problem *problem)
 {
     const pgi_tensor *x = &problem->source;
     const pgi_axis *axis = problem->axis;
 
-    return problem->desc.op == POOLGRAD_AVG && problem->target.elements > 0 && axis[0].in == 1 &&
-           is_whole(problem, 0) && is_whole(problem, 1) && is_whole(problem, 2) &&
-           (axis[2].in == 1 || x->stride[PGI_SPATIAL + 2] == 1) &&
+    if (problem->desc.op != POOLGRAD_AVG || problem->target.elements == 0 || axis[0].in != 1 ||
+        !is_whole(problem, 0) || !is_whole(problem, 1) || !is_whole(problem, 2))
+        return false;
+    if (channels_inside(problem))
+        return true;
+    return (axis[2].in == 1 || x->stride[PGI_SPATIAL + 2] == 1) &&
            (axis[1].in == 1 || x->stride[PGI_SPATIAL + 1] == axis[2].in) &&
            x->stride[PGI_CHANNEL] >= axis[1].in * axis[2].in;
 }
@@ -49,12 +58,14 @@ static bool prepare(poolgrad_plan *plan)
     plan->blocks = pgi_ceil_div(channels, plan->block);
     plan->units = plan->blocks * plan->problem.target.extent[PGI_BATCH];
     plan->room[0] = pgi_place(&at, 1, 2, plan->block + PGI_ROW_REALS, real);
+    plan->room[1] = pgi_place(&at, channels_inside(&plan->problem) ? plan->problem.axis[2].in : 0,
+                              1, plan->block + PGI_ROW_REALS, real);
     plan->task_workspace = (size_t)at.end;
     return at.fits;
 }
 
 static void run_block(const poolgrad_plan *plan, const pgi_work *work, int64_t batch,
-                      int64_t channel, const pgi_divisors *by, char *totals)
+                      int64_t channel, const pgi_divisors *by, char *workspace)
 {
     const pgi_problem *problem = &plan->problem;
     const pgi_tensor *x = &problem->source, *y = &problem->target;
@@ -66,10 +77,16 @@ static void run_block(const poolgrad_plan *plan, const pgi_work *work, int64_t b
                        (first_batch * x->stride[PGI_BATCH] + first * x->stride[PGI_CHANNEL]) * size;
     char *to = (char *)work->target +
                (batch * y->stride[PGI_BATCH] + channel * y->stride[PGI_CHANNEL]) * size;
+    char *totals = workspace + plan->room[0];
     char *quotients = totals + (size_t)(plan->block + PGI_ROW_REALS) * plan->kernels.real;
 
-    plan->kernels.totals(totals, from, x->stride[PGI_CHANNEL], planes, (int)problem->axis[1].in,
-                         (int)problem->axis[2].in);
+    if (channels_inside(problem))
+        plan->kernels.totals_lanes(totals, from, x->stride[PGI_SPATIAL + 1],
+                                   x->stride[PGI_SPATIAL + 2], planes, (int)problem->axis[1].in,
+                                   (int)problem->axis[2].in, workspace + plan->room[1]);
+    else
+        plan->kernels.totals(totals, from, x->stride[PGI_CHANNEL], planes, (int)problem->axis[1].in,
+                             (int)problem->axis[2].in);
     if (y->stride[PGI_CHANNEL] == 1 && plan->scale.beta == 0) {
         plan->kernels.divide(to, 0, totals, 0, 1, planes, by, plan->scale.alpha, false);
         return;
@@ -87,7 +104,7 @@ static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, 
     pgi_set_one_divisor(&plan->problem, &one);
     for (unit = begin; unit < end; unit++)
         run_block(plan, work, unit / plan->blocks, unit % plan->blocks * plan->block, &one.divisors,
-                  (char *)workspace + plan->room[0]);
+                  workspace);
 }
 
 static void describe(const poolgrad_plan *plan, char *text, size_t capacity)

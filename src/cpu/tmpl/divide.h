@@ -126,3 +126,62 @@ static void PGI_NAME(totals, ELEMENT)(void *totals, const void *from, int64_t st
             to[i] = to[i] + 0;
     }
 }
+
+/* One column of planes whose channels lie side by side: rows added, the +0 of terms at the end.
+ * `rows` is a constant where this is inlined, and `value` are registers. */
+PGI_ALWAYS_INLINE void PGI_NAME(sum_column, ELEMENT)(REAL *to, const STORED *from, int64_t row_step,
+                                                     int64_t lanes, int rows)
+{
+    int64_t at;
+    int size, i, done;
+
+    for (at = 0; at < lanes; at += LANES) {
+        VECTOR value[PGI_RUN_ROWS], sum = SET(0);
+
+        PGI_UNROLL
+        for (i = 0; i < rows; i++)
+            value[i] = at + LANES <= lanes
+                           ? LOAD_VECTOR(from + i * row_step + at)
+                           : PGI_VEC(load_some, ELEMENT)(from + i * row_step + at, lanes - at);
+        done = 0;
+        PGI_UNROLL
+        for (size = PGI_RUN_ROWS; size > 0; size /= 2) {
+            int half;
+
+            if (!(rows & size))
+                continue;
+            PGI_UNROLL
+            for (half = size / 2; half > 0; half /= 2)
+                PGI_UNROLL
+            for (i = 0; i < half; i++)
+                value[done + i] = ADD(value[done + 2 * i], value[done + 2 * i + 1]);
+            sum = done ? ADD(sum, value[done]) : value[done];
+            done += size;
+        }
+        PUT(to + at, ADD(sum, SET(0)));
+    }
+}
+
+static void PGI_NAME(totals_lanes, ELEMENT)(void *totals, const void *from, int64_t row_step,
+                                            int64_t column_step, int64_t lanes, int rows,
+                                            int columns, void *room)
+{
+    const int64_t pitch = (lanes + PGI_ROW_REALS - 1) / PGI_ROW_REALS * PGI_ROW_REALS;
+    const void *sums[PGI_RUN_ROWS];
+    const STORED *stored = from;
+    REAL *column = room;
+    int w;
+
+    for (w = 0; w < columns; w++, stored += column_step, column += pitch) {
+        sums[w] = column;
+        switch (rows) {
+#define PGI_COUNT(n)                                                                               \
+    case n:                                                                                        \
+        PGI_NAME(sum_column, ELEMENT)(column, stored, row_step, lanes, n);                         \
+        break;
+#include "cpu/tmpl/counts.def"
+#undef PGI_COUNT
+        }
+    }
+    PGI_NAME(sum, REAL_NAME)(totals, NULL, sums, columns, lanes);
+}

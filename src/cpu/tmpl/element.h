@@ -96,6 +96,8 @@ static void PGI_NAME(widen, ELEMENT)(void *reals, const void *from, int64_t from
 
 #include "cpu/tmpl/divide.h"
 
+#include "cpu/tmpl/direct.h"
+
 #undef VECTOR
 #undef LOAD_VECTOR
 #undef STORE_VECTOR

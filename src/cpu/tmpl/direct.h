@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Averages of small windows in one pass, for one element type; included by element.h, whose
+ * parameters and words it uses. Signatures and meaning: plan/backend.h.
+ *
+ * Up to three terms are added one after the other, which is the order of docs/arithmetic.md, and
+ * what does not exist is left out or 0, which is the same. The +0 of terms is added to sums
+ * instead: they differ only if all their terms are -0.
+ */
+
+/* A target row. */
+typedef struct PGI_NAME(direct_row, ELEMENT) {
+    const pgi_direct *shape;
+    const STORED *from[PGI_DIRECT * PGI_DIRECT];
+    STORED *to;
+    bool exactly; /* by divisions: a quotient was in doubt */
+    bool past;
+} PGI_NAME(direct_row, ELEMENT);
+
+#define ROW PGI_NAME(direct_row, ELEMENT)
+
+/* The rows of windows added, `count` elements from `at` on: along the planes, then along the
+ * rows. */
+#define DOWN(unroll)                                                                               \
+    VECTOR sum = SET(0), part = sum;                                                               \
+    int r, p;                                                                                      \
+                                                                                                   \
+    unroll for (r = 0; r < rows; r++)                                                              \
+    {                                                                                              \
+        unroll for (p = 0; p < planes; p++)                                                        \
+        {                                                                                          \
+            const STORED *here = from[r * planes + p] + at;                                        \
+            const VECTOR value =                                                                   \
+                count < LANES ? PGI_VEC(load_some, ELEMENT)(here, count) : LOAD_VECTOR(here);      \
+                                                                                                   \
+            part = p ? ADD(part, value) : value;                                                   \
+        }                                                                                          \
+        sum = r ? ADD(sum, part) : part;                                                           \
+    }                                                                                              \
+    return sum
+
+static __attribute__((noinline)) VECTOR PGI_NAME(down_any, ELEMENT)(const STORED *const *from,
+                                                                    int planes, int rows,
+                                                                    int64_t at, int64_t count)
+{
+    DOWN();
+}
+
+/* `planes` and `rows` are constants where this is inlined; 0 planes: what is rare. */
+PGI_ALWAYS_INLINE VECTOR PGI_NAME(down, ELEMENT)(const ROW *row, const STORED *const *from,
+                                                 int planes, int rows, int64_t at, int64_t count)
+{
+    if (planes == 0)
+        return PGI_NAME(down_any, ELEMENT)(row->from, row->shape->planes, row->shape->rows, at,
+                                           count);
+    DOWN(PGI_UNROLL);
+}
+#undef DOWN
+
+/* Sums from window i on, or of window i alone, divided and stored. */
+PGI_ALWAYS_INLINE void PGI_NAME(put_average, ELEMENT)(const ROW *row, STORED *to, VECTOR sum,
+                                                      int64_t count, int64_t i, bool places,
+                                                      vec_doubt *doubt)
+{
+    const pgi_divisors *by = &row->shape->by;
+    const int64_t at = by->step ? i : 0;
+    const REAL *divisor = (const REAL *)by->divisor + at;
+    const REAL *reciprocal = (const REAL *)by->reciprocal + at;
+    const VECTOR d = by->step && places ? GET(divisor) : SET(*divisor);
+    const VECTOR r = by->step && places ? GET(reciprocal) : SET(*reciprocal);
+    const VECTOR whole = ADD(sum, SET(0));
+    const VECTOR quotient =
+        row->exactly ? DIV(whole, d) : PGI_VEC(quotient, REAL_NAME)(whole, d, r, doubt);
+
+    PGI_NAME(store_part, ELEMENT)
+    (to, MUL(quotient, SET((REAL)row->shape->alpha)), count, row->past);
+}
+
+/* Up to three columns of windows added. */
+#define ACROSS(sum, columns, column)                                                               \
+    do {                                                                                           \
+        sum = column(0);                                                                           \
+        if ((columns) > 1)                                                                         \
+            sum = ADD(sum, column(1));                                                             \
+        if ((columns) > 2)                                                                         \
+            sum = ADD(sum, column(2));                                                             \
+    } while (0)
+
+/* What the stores of a loop cannot change stays in registers. */
+#define LOCAL                                                                                      \
+    const pgi_direct shape = *row->shape;                                                          \
+    const STORED *from[PGI_DIRECT * PGI_DIRECT];                                                   \
+    STORED *to = row->to;                                                                          \
+    vec_doubt doubt = vec_no_doubt();                                                              \
+                                                                                                   \
+    memcpy(from, row->from, sizeof from)
+
+/* ----------------------------------------------- the lanes of a vector: places */
+
+/* What is `shift` places further than `here`, between the vectors around it; not more than two. */
+PGI_ALWAYS_INLINE VECTOR PGI_NAME(shifted, ELEMENT)(VECTOR before, VECTOR here, VECTOR behind,
+                                                    int64_t shift)
+{
+    switch (shift) {
+    case -2:
+        return PGI_VEC(slide, REAL_NAME)(before, here, LANES - 2);
+    case -1:
+        return PGI_VEC(slide, REAL_NAME)(before, here, LANES - 1);
+    case 1:
+        return PGI_VEC(slide, REAL_NAME)(here, behind, 1);
+    case 2:
+        return PGI_VEC(slide, REAL_NAME)(here, behind, 2);
+    default:
+        return here;
+    }
+}
+
+/* Columns from `at` on: all that exist. */
+#define COLUMNS(at)                                                                                \
+    ((at) + LANES <= shape.width ? PGI_NAME(down, ELEMENT)(row, from, planes, rows, at, LANES)     \
+     : (at) < shape.width                                                                          \
+         ? PGI_NAME(down, ELEMENT)(row, from, planes, rows, at, shape.width - (at))                \
+         : SET(0))
+#define PUT_AVERAGE(at)                                                                            \
+    PGI_NAME(put_average, ELEMENT)                                                                 \
+    (row, to + (at), sum, shape.places - (at), at, true, &doubt)
+
+PGI_ALWAYS_INLINE bool PGI_NAME(direct_places, ELEMENT)(ROW *row, int planes, int rows)
+{
+    LOCAL;
+    const int64_t first = shape.before < 0 ? -shape.before : 0, shift = -shape.before - first;
+    VECTOR before = SET(0), here = before, behind, last, sum;
+    int64_t i, at = first;
+
+#define EVERY(t) PGI_NAME(shifted, ELEMENT)(before, here, behind, shift + (t))
+#define OTHER(t)                                                                                   \
+    PGI_VEC(even, REAL_NAME)                                                                       \
+    (EVERY(t), PGI_NAME(shifted, ELEMENT)(here, behind, last, shift + (t)))
+    if (shape.stride == 1) {
+        for (i = -LANES; i < shape.places; i += LANES, before = here, here = behind) {
+            behind = COLUMNS(at);
+            at += LANES;
+            if (i < 0)
+                continue;
+            ACROSS(sum, shape.columns, EVERY);
+            PUT_AVERAGE(i);
+        }
+    } else {
+        here = COLUMNS(at);
+        for (i = 0; i < shape.places; i += LANES, before = behind, here = last) {
+            at += LANES;
+            behind = COLUMNS(at);
+            at += LANES;
+            last = COLUMNS(at);
+            ACROSS(sum, shape.columns, OTHER);
+            PUT_AVERAGE(i);
+        }
+    }
+#undef EVERY
+#undef OTHER
+    return !vec_in_doubt(doubt);
+}
+#undef COLUMNS
+#undef PUT_AVERAGE
+
+/* --------------------------------------------- the lanes of a vector: channels */
+
+#define PUT_AVERAGE(lane, sum, count)                                                              \
+    PGI_NAME(put_average, ELEMENT)                                                                 \
+    (row, to + i * shape.lanes + (lane), sum, count, i, false, &doubt)
+
+/* Channels from `begin` on, window by window. */
+PGI_ALWAYS_INLINE bool PGI_NAME(direct_groups, ELEMENT)(ROW *row, int planes, int rows,
+                                                        int64_t begin)
+{
+    LOCAL;
+    int64_t i, at;
+
+    for (i = 0; i < shape.places && begin < shape.lanes; i++) {
+        const int64_t start = i * shape.stride - shape.before, end = start + shape.columns;
+        const int64_t lowest = start > 0 ? start : 0;
+        const int64_t columns = (end < shape.width ? end : shape.width) - lowest;
+
+        for (at = begin; at < shape.lanes; at += LANES) {
+            VECTOR sum = SET(0);
+
+#define WHOLE(t)                                                                                   \
+    PGI_NAME(down, ELEMENT)(row, from, planes, rows, (lowest + (t)) * shape.column + at, LANES)
+#define SOME(t)                                                                                    \
+    PGI_NAME(down, ELEMENT)                                                                        \
+    (row, from, planes, rows, (lowest + (t)) * shape.column + at, shape.lanes - at)
+            if (at + LANES <= shape.lanes) {
+                if (columns > 0)
+                    ACROSS(sum, columns, WHOLE);
+                PUT_AVERAGE(at, sum, LANES);
+            } else {
+                if (columns > 0)
+                    ACROSS(sum, columns, SOME);
+                PUT_AVERAGE(at, sum, shape.lanes - at);
+            }
+#undef WHOLE
+#undef SOME
+        }
+    }
+    return !vec_in_doubt(doubt);
+}
+
+/* Vectors of channels that go through a row together. */
+#define TOGETHER 2
+
+/* As many channels as possible, whole rows: neighbouring windows share columns. */
+PGI_ALWAYS_INLINE bool PGI_NAME(direct_sliding, ELEMENT)(ROW *row, int planes, int rows)
+{
+    LOCAL;
+    int64_t i, at;
+    int v;
+
+    for (at = 0; at + TOGETHER * LANES <= shape.lanes; at += TOGETHER * LANES) {
+        VECTOR first[TOGETHER], second[TOGETHER], third[TOGETHER];
+
+        PGI_UNROLL
+        for (v = 0; v < TOGETHER; v++)
+            first[v] = second[v] = SET(0);
+        for (i = 1 - shape.columns; i < shape.places; i++) {
+            const int64_t column = i + shape.columns - 1 - shape.before;
+
+            PGI_UNROLL
+            for (v = 0; v < TOGETHER; v++) {
+                const int64_t lane = at + v * LANES;
+
+                third[v] = SET(0);
+                if (column >= 0 && column < shape.width)
+                    third[v] = PGI_NAME(down, ELEMENT)(row, from, planes, rows,
+                                                       column * shape.column + lane, LANES);
+                if (i >= 0) {
+                    const VECTOR begun = shape.columns > 2 ? ADD(first[v], second[v]) : second[v];
+
+                    PUT_AVERAGE(lane, ADD(begun, third[v]), LANES);
+                }
+                first[v] = second[v];
+                second[v] = third[v];
+            }
+        }
+    }
+    return !vec_in_doubt(doubt);
+}
+#undef PUT_AVERAGE
+
+/* ------------------------------------------------------------------- all rows */
+
+PGI_ALWAYS_INLINE bool PGI_NAME(direct_row_of, ELEMENT)(ROW *row, int planes, int rows)
+{
+    const pgi_direct *shape = row->shape;
+    int64_t done = 0;
+    bool good = true;
+
+    if (shape->lanes == 1 && LANES > 1)
+        return PGI_NAME(direct_places, ELEMENT)(row, planes, rows);
+    if (shape->stride == 1 && shape->columns > 1) {
+        good = PGI_NAME(direct_sliding, ELEMENT)(row, planes, rows);
+        done = shape->lanes / (TOGETHER * LANES) * (TOGETHER * LANES);
+    }
+    return PGI_NAME(direct_groups, ELEMENT)(row, planes, rows, done) && good;
+}
+#undef TOGETHER
+
+static bool PGI_NAME(direct_any, ELEMENT)(ROW *row)
+{
+    switch (row->shape->planes * 4 + row->shape->rows) {
+#define SHAPE(planes, rows)                                                                        \
+    case (planes)*4 + (rows):                                                                      \
+        return PGI_NAME(direct_row_of, ELEMENT)(row, planes, rows);
+        SHAPE(1, 1)
+        SHAPE(1, 2)
+        SHAPE(1, 3)
+        SHAPE(2, 2)
+        SHAPE(3, 3)
+#undef SHAPE
+    default:
+        return PGI_NAME(direct_row_of, ELEMENT)(row, 0, 0);
+    }
+}
+
+static void PGI_NAME(direct, ELEMENT)(void *to, const void *const *from, const pgi_direct *shape)
+{
+    const int64_t side_by_side = shape->lanes == 1 ? shape->places : shape->lanes;
+    const int number = shape->planes * shape->rows;
+    ROW row = {.shape = shape, .to = to};
+    int64_t target;
+    int i;
+
+    for (i = 0; i < number; i++)
+        row.from[i] = from[i];
+    for (target = 0; target < shape->targets; target++, row.to += shape->to_pitch) {
+        row.past = shape->stream && PGI_NAME(may_stream, ELEMENT)(row.to, side_by_side);
+        row.exactly = shape->by.how == PGI_DIVIDE;
+        while (!PGI_NAME(direct_any, ELEMENT)(&row))
+            row.exactly = true;
+        for (i = 0; i < number; i++)
+            row.from[i] += shape->from_pitch;
+    }
+}
+
+#undef ACROSS
+#undef LOCAL
+#undef ROW
