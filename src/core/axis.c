@@ -140,8 +140,13 @@ pgi_run pgi_axis_run(const pgi_axis *axis, int64_t p)
                                        : multiply_mod(place % axis->t, axis->q_inverse, axis->t));
     if (tap >= axis->kernel)
         return none;
-    run.count = (axis->kernel - 1 - tap) / axis->t + 1;
-    run.first = (place - tap * axis->q) / axis->t - (run.count - 1) * axis->q;
+    if (axis->t == 1) {
+        run.count = axis->kernel;
+        run.first = place - (run.count - 1) * axis->q;
+    } else {
+        run.count = (axis->kernel - 1 - tap) / axis->t + 1;
+        run.first = (place - tap * axis->q) / axis->t - (run.count - 1) * axis->q;
+    }
     return axis->filled ? run : pgi_run_clip(run, axis->q, axis->out);
 }
 
@@ -166,9 +171,12 @@ pgi_range pgi_axis_reach(const pgi_axis *axis, int64_t begin, int64_t end)
 static int64_t taps_inside(const pgi_axis *axis, int64_t o, int64_t lo, int64_t hi)
 {
     const int64_t start = o * axis->stride - axis->pad_lo;
-    const int64_t first = start >= lo ? 0 : pgi_ceil_div(lo - start, axis->dilation);
-    const int64_t last = pgi_min(axis->kernel - 1, pgi_floor_div(hi - 1 - start, axis->dilation));
+    int64_t first, last;
 
+    if (start >= lo && start + (axis->kernel - 1) * axis->dilation < hi)
+        return axis->kernel; /* nearly always: two divisions less */
+    first = start >= lo ? 0 : pgi_ceil_div(lo - start, axis->dilation);
+    last = pgi_min(axis->kernel - 1, pgi_floor_div(hi - 1 - start, axis->dilation));
     return pgi_max(0, last - first + 1);
 }
 

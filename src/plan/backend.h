@@ -152,6 +152,22 @@ typedef struct pgi_direct {
 /* from[r * planes + p]: the row of x that is row r and plane p of the windows, at column 0. */
 typedef void pgi_direct_fn(void *to, const void *const *from, const pgi_direct *shape);
 
+/* The gradient of windows that tile the input: `rows` rows of `places` groups of `lanes` elements,
+ * each divided and stored `columns` times side by side in each of `times` target rows, which lie a
+ * pitch further for the next row. With one lane not more than 2 columns. */
+#define PGI_SPREAD 16
+
+typedef struct pgi_spread {
+    int64_t rows, from_pitch, to_pitch;
+    int64_t places, lanes, columns;
+    int times;
+    pgi_divisors by; /* one */
+    double alpha;
+    bool stream;
+} pgi_spread;
+
+typedef void pgi_spread_fn(void *const *to, const void *from, const pgi_spread *shape);
+
 /* totals[p] = the sum of plane p, `step` elements further each: `rows` rows of `columns` side by
  * side, both up to PGI_RUN_ROWS; columns first summed down, then across. Up to PGI_ROW_REALS reals
  * behind the last may be written. */
@@ -305,6 +321,7 @@ typedef struct pgi_kernels {
     pgi_totals_fn *totals;
     pgi_totals_lanes_fn *totals_lanes;
     pgi_direct_fn *direct;
+    pgi_spread_fn *spread;
     pgi_widen_fn *widen;
     pgi_store_fn *store;
     pgi_repeat_fn *repeat;

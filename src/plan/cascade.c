@@ -187,13 +187,14 @@ static void empty_stack(pgi_stack *stack)
 static void set_runs(const pgi_gather *gather, int64_t begin, int64_t count, pgi_run *runs)
 {
     const int64_t period = gather->filled ? pgi_min(gather->period, count) : count;
-    const int64_t advance = gather->advance;
-    int64_t i;
+    int64_t i, k;
 
-    for (i = 0; i < period; i++)
-        runs[i] = pgi_gather_run(gather, begin + i);
-    for (; i < count; i++)
-        runs[i] = (pgi_run){runs[i - period].first + advance, runs[i - period].count};
+    for (i = 0; i < period; i++) {
+        pgi_run run = pgi_gather_run(gather, begin + i);
+
+        for (k = i; k < count; k += period, run.first += gather->advance)
+            runs[k] = run;
+    }
 }
 
 void pgi_cascade_region(pgi_cascade *cascade, const int64_t begin[3], const int64_t end[3],
@@ -420,16 +421,15 @@ static void run_rows(pgi_cascade *cascade, int64_t d)
         count = (int)pgi_min(cascade->layout->batch, cascade->end[1] - h);
         prepare_runs(cascade, &cascade->rows, run[count - 1]);
         for (i = 0; i < count; i++) {
-            if (blocks && i + PGI_BLOCK_ROWS <= count) {
+            if (i > 0 && run[i].first == run[i - 1].first && run[i].count == run[i - 1].count) {
+                rows[i] = rows[i - 1];
+            } else if (blocks && i + PGI_BLOCK_ROWS <= count) {
                 void *to[PGI_BLOCK_ROWS];
 
                 for (k = 0; k < PGI_BLOCK_ROWS; k++)
                     rows[i + k] = to[k] = summed_row(cascade, i + k);
                 sum_block(cascade, &cascade->rows, run[i], to);
                 i += PGI_BLOCK_ROWS - 1;
-            } else if (i > 0 && run[i].first == run[i - 1].first &&
-                       run[i].count == run[i - 1].count) {
-                rows[i] = rows[i - 1];
             } else if (run[i].count == 1 && run[i].first < cascade->rows.made[0]) {
                 rows[i] = row_of(cascade, &cascade->rows, 0, run[i].first);
             } else {

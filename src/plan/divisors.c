@@ -73,8 +73,7 @@ int64_t pgi_divisors_outer(const pgi_divisor_rows *rows, int64_t d, int64_t h)
     return desc->divisor == POOLGRAD_OVERRIDE ? outer * desc->divisor_override : outer;
 }
 
-/* The quickest way to divide by all of some counts. */
-static pgi_division division_by(const int64_t *counts, int64_t number, int64_t outer)
+pgi_division pgi_division_by(const int64_t *counts, int64_t number, int64_t outer)
 {
     const int64_t first = number > 0 ? outer * counts[0] : 0;
     int64_t o;
@@ -123,7 +122,7 @@ pgi_divisors pgi_divisors_of(pgi_divisor_rows *rows, int64_t outer)
         i = rows->next;
         rows->next = (i + 1) % PGI_DIVISOR_ROWS;
         rows->known[i].outer = outer;
-        rows->known[i].how = division_by(rows->counts[2], number, outer);
+        rows->known[i].how = pgi_division_by(rows->counts[2], number, outer);
         make_divisors(rows, outer, number, rows->room + (size_t)(2 * i) * row,
                       rows->room + (size_t)(2 * i + 1) * row);
     }

@@ -25,6 +25,9 @@ typedef struct pgi_divisor_rows {
     int next; /* the one that makes room for others */
 } pgi_divisor_rows;
 
+/* The quickest way to divide by all of some counts, each multiplied with `outer`. */
+pgi_division pgi_division_by(const int64_t *counts, int64_t number, int64_t outer);
+
 /* Makes room for up to so many windows. */
 void pgi_divisors_measure(const int64_t windows[3], int64_t real, pgi_placement *at);
 

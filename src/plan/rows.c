@@ -2,6 +2,7 @@
 #include "plan/rows.h"
 
 #include "core/window.h"
+#include "plan/divisors.h"
 
 const char *pgi_unit_memory(const pgi_problem *problem, const pgi_tensor *tensor,
                             const pgi_unit *unit, const void *first, size_t element_size)
@@ -86,8 +87,14 @@ void pgi_set_one_divisor(const pgi_problem *problem, pgi_one_divisor *one)
 
     one->wide = (double)count;
     one->narrow = (float)count;
-    one->divisors = (pgi_divisors){.how = PGI_DIVIDE};
-    one->divisors.divisor =
-        problem->desc.dtype == POOLGRAD_F64 ? (const void *)&one->wide : (const void *)&one->narrow;
-    one->divisors.reciprocal = one->divisors.divisor; /* not used */
+    one->wide_inverse = 1 / (double)count;
+    one->narrow_inverse = 1 / (float)count;
+    one->divisors = (pgi_divisors){.how = pgi_division_by(&count, 1, 1)};
+    if (problem->desc.dtype == POOLGRAD_F64) {
+        one->divisors.divisor = &one->wide;
+        one->divisors.reciprocal = &one->wide_inverse;
+    } else {
+        one->divisors.divisor = &one->narrow;
+        one->divisors.reciprocal = &one->narrow_inverse;
+    }
 }

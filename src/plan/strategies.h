@@ -4,10 +4,11 @@
 
 #include "plan/plan.h"
 
-extern const pgi_strategy pgi_strategy_whole;       /* averages over whole planes, the gradient */
-extern const pgi_strategy pgi_strategy_total;       /* likewise, forward */
-extern const pgi_strategy pgi_strategy_direct;      /* averages of small windows, forward */
-extern const pgi_strategy pgi_strategy_separable;   /* averages, both ways */
+extern const pgi_strategy pgi_strategy_whole;     /* averages over whole planes, the gradient */
+extern const pgi_strategy pgi_strategy_total;     /* likewise, forward */
+extern const pgi_strategy pgi_strategy_direct;    /* averages of small windows, forward */
+extern const pgi_strategy pgi_strategy_spread;    /* averages of windows that tile, the gradient */
+extern const pgi_strategy pgi_strategy_separable; /* averages, both ways */
 extern const pgi_strategy pgi_strategy_sliding_max; /* the maximum, forward */
 extern const pgi_strategy pgi_strategy_scatter;     /* the gradient of the maximum */
 extern const pgi_strategy pgi_strategy_parity;      /* gradients in another system's arithmetic */

@@ -40,12 +40,13 @@ static void set_tile(const pgi_problem *problem, const pgi_tiling *tiling, int64
     unit->tile = tile;
     for (axis = 2; axis >= 0; axis--) {
         const int64_t origin = target->offset[PGI_SPATIAL + axis];
-        const int64_t begin = tile % tiling->tiles[axis] * tiling->extent[axis];
+        const int64_t tiles = tiling->tiles[axis];
+        const int64_t begin = tiles > 1 ? tile % tiles * tiling->extent[axis] : 0;
 
         unit->begin[axis] = origin + begin;
         unit->end[axis] = unit->begin[axis] +
                           pgi_min(tiling->extent[axis], target->extent[PGI_SPATIAL + axis] - begin);
-        tile /= tiling->tiles[axis];
+        tile = tiles > 1 ? tile / tiles : tile;
     }
 }
 

@@ -98,6 +98,8 @@ static void PGI_NAME(widen, ELEMENT)(void *reals, const void *from, int64_t from
 
 #include "cpu/tmpl/direct.h"
 
+#include "cpu/tmpl/spread.h"
+
 #undef VECTOR
 #undef LOAD_VECTOR
 #undef STORE_VECTOR

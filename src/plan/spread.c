@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The gradient of averages whose windows tile the input (2x2 with stride 2): every dy is divided
+ * once and stored at all positions of its window.
+ */
+#include "core/integer.h"
+#include "plan/arrange.h"
+#include "plan/placement.h"
+#include "plan/rows.h"
+#include "plan/strategies.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* Channels side by side from which on vectors go along them. */
+#define FEW_LANES 16
+
+/* Whether windows cover an axis without rest, padding or overlap, all of it. */
+static bool tiles(const pgi_problem *problem, int i)
+{
+    const pgi_axis *axis = &problem->axis[i];
+    const pgi_tensor *dy = &problem->source, *dx = &problem->target;
+    const int at = PGI_SPATIAL + i;
+
+    return !axis->adaptive && axis->kernel == axis->stride &&
+           (axis->dilation == 1 || axis->kernel == 1) && axis->pad_lo == 0 &&
+           axis->in / axis->kernel == axis->out && axis->in % axis->kernel == 0 &&
+           dy->extent[at] == axis->out && dx->extent[at] == axis->in;
+}
+
+static bool applicable(const pgi_problem *problem)
+{
+    const pgi_tensor *dy = &problem->source, *dx = &problem->target;
+    const pgi_axis *axis = problem->axis;
+    const int64_t channels = dx->extent[PGI_CHANNEL];
+    const int last = PGI_SPATIAL + 2;
+
+    if (problem->desc.op != POOLGRAD_AVG_GRAD || problem->desc.beta != 0 || dx->elements == 0 ||
+        !tiles(problem, 0) || !tiles(problem, 1) || !tiles(problem, 2) ||
+        axis[0].kernel > PGI_SPREAD || axis[1].kernel > PGI_SPREAD / axis[0].kernel)
+        return false;
+    if (pgi_channels_inside(dx))
+        return channels >= FEW_LANES && dy->stride[PGI_CHANNEL] == 1 &&
+               dx->stride[PGI_CHANNEL] == 1 && dx->stride[last] == channels &&
+               (dy->extent[last] == 1 || dy->stride[last] == channels);
+    return axis[2].kernel <= 2 && dx->stride[last] == 1 &&
+           (dy->extent[last] == 1 || dy->stride[last] == 1);
+}
+
+static bool prepare(poolgrad_plan *plan)
+{
+    const pgi_tensor *dy = &plan->problem.source;
+
+    plan->block = pgi_channels_inside(&plan->problem.target) ? dy->extent[PGI_CHANNEL] : 1;
+    plan->first_axis = pgi_arrange(&plan->problem);
+    plan->blocks = plan->block > 1 ? 1 : dy->extent[PGI_CHANNEL];
+    plan->units = dy->extent[PGI_BATCH] * plan->blocks * dy->extent[PGI_SPATIAL] *
+                  dy->extent[PGI_SPATIAL + 1];
+    return true;
+}
+
+static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, int64_t end,
+                void *workspace)
+{
+    const pgi_problem *problem = &plan->problem;
+    const pgi_tensor *dy = &problem->source, *dx = &problem->target;
+    const int64_t planes = dy->extent[2], rows = dy->extent[3];
+    const int64_t depth = problem->axis[0].kernel, height = problem->axis[1].kernel;
+    const size_t size = problem->element_size;
+    pgi_one_divisor one;
+    pgi_spread shape = {.from_pitch = dy->stride[3],
+                        .to_pitch = height * dx->stride[3],
+                        .places = dy->extent[4],
+                        .lanes = plan->block,
+                        .columns = problem->axis[2].kernel,
+                        .times = (int)(depth * height),
+                        .alpha = plan->scale.alpha,
+                        .stream = work->stream};
+    int64_t at, p, r;
+
+    (void)workspace;
+    pgi_set_one_divisor(problem, &one);
+    shape.by = one.divisors;
+    for (at = begin; at < end; at += shape.rows) {
+        const int64_t h = at % rows, plane = at / rows, d = plane % planes, block = plane / planes;
+        const pgi_unit unit = {.batch = block / plan->blocks, .channel = block % plan->blocks};
+        char *to = (char *)pgi_unit_memory(problem, dx, &unit, work->target, size);
+        void *target[PGI_SPREAD];
+        int n = 0;
+
+        shape.rows = pgi_min(end - at, rows - h);
+        for (p = 0; p < depth; p++)
+            for (r = 0; r < height; r++)
+                target[n++] =
+                    to + ((d * depth + p) * dx->stride[2] + (h * height + r) * dx->stride[3]) *
+                             (int64_t)size;
+        plan->kernels.spread(target,
+                             pgi_unit_memory(problem, dy, &unit, work->source, size) +
+                                 (d * dy->stride[2] + h * dy->stride[3]) * (int64_t)size,
+                             &shape);
+    }
+}
+
+static void describe(const poolgrad_plan *plan, char *text, size_t capacity)
+{
+    snprintf(text, capacity, "every dy to %" PRId64 " rows, rows of %" PRId64 " channel%s",
+             plan->problem.axis[0].kernel * plan->problem.axis[1].kernel, plan->block,
+             plan->block == 1 ? "" : "s");
+}
+
+const pgi_strategy pgi_strategy_spread = {
+    .name = "spread",
+    .reason = "windows tile the input: every dy is divided once and stored as often as needed",
+    .applicable = applicable,
+    .prepare = prepare,
+    .run = run,
+    .describe = describe,
+};
