@@ -144,6 +144,8 @@ typedef struct pgi_direct {
     int64_t column;  /* elements from column to column of x */
     int64_t targets; /* rows that differ only in where they lie: */
     int64_t from_pitch, to_pitch;
+    int known;     /* rows that are there already from the targets before; the others are fetched */
+    int64_t ahead; /* so many elements ahead */
     pgi_divisors by; /* of the places */
     double alpha;
     bool stream;

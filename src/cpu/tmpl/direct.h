@@ -21,40 +21,49 @@ typedef struct PGI_NAME(direct_row, ELEMENT) {
 
 /* The rows of windows added, `count` elements from `at` on: along the planes, then along the
  * rows. */
-#define DOWN(unroll)                                                                               \
+#define DOWN                                                                                       \
+    const int known = row->shape->known;                                                           \
+    const int64_t ahead = row->shape->ahead;                                                       \
     VECTOR sum = SET(0), part = sum;                                                               \
     int r, p;                                                                                      \
                                                                                                    \
-    unroll for (r = 0; r < rows; r++)                                                              \
-    {                                                                                              \
-        unroll for (p = 0; p < planes; p++)                                                        \
-        {                                                                                          \
+    UNROLL                                                                                         \
+    for (r = 0; r < rows; r++) {                                                                   \
+        UNROLL                                                                                     \
+        for (p = 0; p < planes; p++) {                                                             \
             const STORED *here = from[r * planes + p] + at;                                        \
             const VECTOR value =                                                                   \
                 count < LANES ? PGI_VEC(load_some, ELEMENT)(here, count) : LOAD_VECTOR(here);      \
                                                                                                    \
+            if (r >= known)                                                                        \
+                __builtin_prefetch(here + ahead, 0, 2);                                            \
             part = p ? ADD(part, value) : value;                                                   \
         }                                                                                          \
         sum = r ? ADD(sum, part) : part;                                                           \
     }                                                                                              \
     return sum
 
-static __attribute__((noinline)) VECTOR PGI_NAME(down_any, ELEMENT)(const STORED *const *from,
-                                                                    int planes, int rows,
-                                                                    int64_t at, int64_t count)
+#define UNROLL
+static __attribute__((noinline)) VECTOR PGI_NAME(down_any, ELEMENT)(const ROW *row, int64_t at,
+                                                                    int64_t count)
 {
-    DOWN();
+    const int planes = row->shape->planes, rows = row->shape->rows;
+    const STORED *const *from = row->from;
+
+    DOWN;
 }
+#undef UNROLL
 
 /* `planes` and `rows` are constants where this is inlined; 0 planes: what is rare. */
+#define UNROLL PGI_UNROLL
 PGI_ALWAYS_INLINE VECTOR PGI_NAME(down, ELEMENT)(const ROW *row, const STORED *const *from,
                                                  int planes, int rows, int64_t at, int64_t count)
 {
     if (planes == 0)
-        return PGI_NAME(down_any, ELEMENT)(row->from, row->shape->planes, row->shape->rows, at,
-                                           count);
-    DOWN(PGI_UNROLL);
+        return PGI_NAME(down_any, ELEMENT)(row, at, count);
+    DOWN;
 }
+#undef UNROLL
 #undef DOWN
 
 /* Sums from window i on, or of window i alone, divided and stored. */
@@ -205,8 +214,8 @@ PGI_ALWAYS_INLINE bool PGI_NAME(direct_groups, ELEMENT)(ROW *row, int planes, in
     return !vec_in_doubt(doubt);
 }
 
-/* Vectors of channels that go through a row together. */
-#define TOGETHER 2
+/* Vectors of channels that go through a row together: as many as there are registers for. */
+#define TOGETHER (PGI_LANES(REAL_NAME) * (int)sizeof(REAL) > 32 ? 4 : 2)
 
 /* As many channels as possible, whole rows: neighbouring windows share columns. */
 PGI_ALWAYS_INLINE bool PGI_NAME(direct_sliding, ELEMENT)(ROW *row, int planes, int rows)
@@ -216,7 +225,7 @@ PGI_ALWAYS_INLINE bool PGI_NAME(direct_sliding, ELEMENT)(ROW *row, int planes, i
     int v;
 
     for (at = 0; at + TOGETHER * LANES <= shape.lanes; at += TOGETHER * LANES) {
-        VECTOR first[TOGETHER], second[TOGETHER], third[TOGETHER];
+        VECTOR first[4], second[4], third[4];
 
         PGI_UNROLL
         for (v = 0; v < TOGETHER; v++)

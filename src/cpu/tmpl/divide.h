@@ -130,7 +130,7 @@ static void PGI_NAME(totals, ELEMENT)(void *totals, const void *from, int64_t st
 /* One column of planes whose channels lie side by side: rows added, the +0 of terms at the end.
  * `rows` is a constant where this is inlined, and `value` are registers. */
 PGI_ALWAYS_INLINE void PGI_NAME(sum_column, ELEMENT)(REAL *to, const STORED *from, int64_t row_step,
-                                                     int64_t lanes, int rows)
+                                                     int64_t lanes, int rows, int64_t ahead)
 {
     int64_t at;
     int size, i, done;
@@ -139,10 +139,13 @@ PGI_ALWAYS_INLINE void PGI_NAME(sum_column, ELEMENT)(REAL *to, const STORED *fro
         VECTOR value[PGI_RUN_ROWS], sum = SET(0);
 
         PGI_UNROLL
-        for (i = 0; i < rows; i++)
-            value[i] = at + LANES <= lanes
-                           ? LOAD_VECTOR(from + i * row_step + at)
-                           : PGI_VEC(load_some, ELEMENT)(from + i * row_step + at, lanes - at);
+        for (i = 0; i < rows; i++) {
+            const STORED *here = from + i * row_step + at;
+
+            value[i] = at + LANES <= lanes ? LOAD_VECTOR(here)
+                                           : PGI_VEC(load_some, ELEMENT)(here, lanes - at);
+            __builtin_prefetch(here + ahead, 0, 2);
+        }
         done = 0;
         PGI_UNROLL
         for (size = PGI_RUN_ROWS; size > 0; size /= 2) {
@@ -177,7 +180,7 @@ static void PGI_NAME(totals_lanes, ELEMENT)(void *totals, const void *from, int6
         switch (rows) {
 #define PGI_COUNT(n)                                                                               \
     case n:                                                                                        \
-        PGI_NAME(sum_column, ELEMENT)(column, stored, row_step, lanes, n);                         \
+        PGI_NAME(sum_column, ELEMENT)(column, stored, row_step, lanes, n, column_step);            \
         break;
 #include "cpu/tmpl/counts.def"
 #undef PGI_COUNT
