@@ -71,12 +71,13 @@ typedef void pgi_terms_fn(void *to, int64_t to_pitch, const void *from, int64_t 
                           int64_t step, int64_t rows, int64_t count, const pgi_divisors *by,
                           bool room);
 
-/* to[i] = head[i] + the run reduced at place i, piece by piece; without a head (NULL) the run
- * alone, of up to PGI_RUN_ROWS rows, with one of up to 7. `to` may be the head. In this and the
- * next, rows may be read and written up to the next multiple of PGI_ROW_REALS. */
+/* to[i] = the run of the first `length` rows reduced at place i, up to PGI_RUN_ROWS of them, and
+ * behind it the pieces of `tail` more, up to 7; or head[i] and those pieces, if length is 0. `to`
+ * may be the head. In this and the next, rows may be read and written up to the next multiple of
+ * PGI_ROW_REALS. */
 #define PGI_ROW_REALS 16
 
-typedef void pgi_sum_fn(void *to, const void *head, const void *const *rows, int length,
+typedef void pgi_sum_fn(void *to, const void *head, const void *const *rows, int length, int tail,
                         int64_t count);
 
 /* PGI_BLOCK_ROWS runs at once, each beginning one row after the one before. */

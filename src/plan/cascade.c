@@ -320,7 +320,7 @@ static void make(pgi_cascade *cascade, pgi_stack *stack, int octave, int64_t end
     for (; *made < end; ++*made) {
         for (i = 0; i < 8; i++)
             rows[i] = row_of(cascade, stack, octave - 1, *made + i * apart);
-        cascade->kernels->sum(slot(stack, octave, *made), NULL, rows, 8, stack->reals);
+        cascade->kernels->sum(slot(stack, octave, *made), NULL, rows, 8, 0, stack->reals);
     }
 }
 
@@ -347,35 +347,60 @@ static void prepare_runs(pgi_cascade *cascade, pgi_stack *stack, pgi_run last)
              last.first + ((last.count >> (3 * octave)) - 1) * (q << (3 * octave)) + 1);
 }
 
+void pgi_sum_octaves(const pgi_kernels *kernels, pgi_octave_place_fn *at, void *context,
+                     pgi_run run, int64_t q, int octave, char *to, int64_t reals)
+{
+    const void *rows[PGI_RUN_ROWS + 7];
+    int length = (int)(run.count >> (3 * octave)), tail, i, t, n = 0;
+    bool begun = false;
+
+    for (t = 0; t < length; t++, run.first += q << (3 * octave))
+        rows[n++] = at(context, octave, run.first);
+    for (i = octave - 1; i >= 0; i--) {
+        tail = (int)(run.count >> (3 * i) & 7);
+        for (t = 0; t < tail; t++, run.first += q << (3 * i))
+            rows[n++] = at(context, i, run.first);
+        if (tail > 0) {
+            kernels->sum(to, begun ? to : NULL, rows, length, tail, reals);
+            begun = true;
+            length = n = 0;
+        }
+    }
+    if (!begun)
+        kernels->sum(to, NULL, rows, length, 0, reals);
+}
+
+typedef struct pgi_stacked {
+    pgi_cascade *cascade;
+    pgi_stack *stack;
+} pgi_stacked;
+
+static const char *stacked_place(void *context, int octave, int64_t place)
+{
+    const pgi_stacked *stacked = context;
+
+    make(stacked->cascade, stacked->stack, octave, place + 1);
+    return row_of(stacked->cascade, stacked->stack, octave, place);
+}
+
 /* The sum of a run: a place that is there already, or `to`. */
 static char *sum_run(pgi_cascade *cascade, pgi_stack *stack, pgi_run run, char *to)
 {
     const int64_t q = stack->gather->q;
-    const void *rows[PGI_RUN_ROWS];
-    int64_t place = run.first;
-    int octave = stack->octaves, i;
+    pgi_stacked stacked = {cascade, stack};
+    int octave = stack->octaves;
 
-    if (run.count == 0 || place >= stack->held.end ||
-        place + (run.count - 1) * q < stack->held.begin)
+    if (run.count == 0 || run.first >= stack->held.end ||
+        run.first + (run.count - 1) * q < stack->held.begin)
         return cascade->workspace + cascade->layout->nothing;
     if (has_gaps(stack->gather))
-        stack->made[0] = pgi_max(stack->made[0], place);
-    load(cascade, stack, place + (run.count - 1) * q + 1);
+        stack->made[0] = pgi_max(stack->made[0], run.first);
+    load(cascade, stack, run.first + (run.count - 1) * q + 1);
+    if (run.count == 1)
+        return row_of(cascade, stack, 0, run.first);
     while (run.count >> (3 * octave) == 0)
         octave--;
-    if (run.count == 1)
-        return row_of(cascade, stack, 0, place);
-    for (i = octave; i >= 0; i--) {
-        const int64_t apart = q << (3 * i);
-        const int digit = (int)(i == octave ? run.count >> (3 * i) : run.count >> (3 * i) & 7);
-        int t;
-
-        make(cascade, stack, i, place + (digit - 1) * apart + 1);
-        for (t = 0; t < digit; t++, place += apart)
-            rows[t] = row_of(cascade, stack, i, place);
-        if (digit > 0)
-            cascade->kernels->sum(to, i == octave ? NULL : to, rows, digit, stack->reals);
-    }
+    pgi_sum_octaves(cascade->kernels, stacked_place, &stacked, run, q, octave, to, stack->reals);
     return to;
 }
 

@@ -105,6 +105,14 @@ struct pgi_cascade {
 void pgi_cascade_region(pgi_cascade *cascade, const int64_t begin[3], const int64_t end[3],
                         int64_t lanes);
 
+/* A row that holds sums of 8^octave places from one on. */
+typedef const char *pgi_octave_place_fn(void *context, int octave, int64_t place);
+
+/* The sum of a run of places q apart, from such rows: as many of the highest octave as fit, behind
+ * them up to seven of each lower one. */
+void pgi_sum_octaves(const pgi_kernels *kernels, pgi_octave_place_fn *at, void *context,
+                     pgi_run run, int64_t q, int octave, char *to, int64_t reals);
+
 /* Where source row (d, h), from reach[2].begin on, is to be put; the next row is a pitch away if
  * it is held and its slot is the next. */
 char *pgi_cascade_source_row(const pgi_cascade *cascade, int64_t d, int64_t h);

@@ -211,34 +211,37 @@ static void make_octaves(const pgi_columns *columns, const void *row)
     }
 }
 
+typedef struct pgi_columns_row {
+    const pgi_columns *columns;
+    const void *row;
+} pgi_columns_row;
+
+static const char *columns_place(void *context, int octave, int64_t place)
+{
+    const pgi_columns_row *of = context;
+
+    return column(of->columns, octave ? octave_row(of->columns, octave) : of->row, place);
+}
+
 /* The runs of `places` successive first places, from one on: a part of the row, or `to`. */
 static const char *sum_places(const pgi_columns *columns, const void *row, pgi_run run,
                               int64_t places, char *to)
 {
-    const int64_t q = columns->cascade->gather[2].q;
-    const int64_t reals = places * columns->cascade->lanes;
-    const void *rows[PGI_RUN_ROWS];
-    int64_t place = run.first;
-    int octave = columns->octaves, i, t;
+    const pgi_cascade *cascade = columns->cascade;
+    const int64_t reals = places * cascade->lanes;
+    pgi_columns_row of = {columns, row};
+    int octave = run.count > PGI_RUN_ROWS ? columns->octaves : 0;
 
     if (run.count == 0) {
-        memset(to, 0, (size_t)reals * columns->cascade->kernels->real);
+        memset(to, 0, (size_t)reals * cascade->kernels->real);
         return to;
     }
     if (run.count == 1)
-        return column(columns, row, place);
-    if (run.count <= PGI_RUN_ROWS)
-        octave = 0;
+        return column(columns, row, run.first);
     while (run.count >> (3 * octave) == 0)
         octave--;
-    for (i = octave; i >= 0; i--) {
-        const int digit = (int)(i == octave ? run.count >> (3 * i) : run.count >> (3 * i) & 7);
-
-        for (t = 0; t < digit; t++, place += q << (3 * i))
-            rows[t] = column(columns, i ? octave_row(columns, i) : row, place);
-        if (digit > 0)
-            columns->cascade->kernels->sum(to, i == octave ? NULL : to, rows, digit, reals);
-    }
+    pgi_sum_octaves(cascade->kernels, columns_place, &of, run, cascade->gather[2].q, octave, to,
+                    reals);
     return to;
 }
 

@@ -186,5 +186,5 @@ static void PGI_NAME(totals_lanes, ELEMENT)(void *totals, const void *from, int6
 #undef PGI_COUNT
         }
     }
-    PGI_NAME(sum, REAL_NAME)(totals, NULL, sums, columns, lanes);
+    PGI_NAME(sum, REAL_NAME)(totals, NULL, sums, columns, 0, lanes);
 }

@@ -9,65 +9,42 @@
 #define ADD(a, b)     PGI_VEC(add, REAL_NAME)(a, b)
 #define ROW(rows, at) ((const REAL *)(rows)[0] + (at))
 
-PGI_ALWAYS_INLINE void PGI_NAME(sum_of, REAL_NAME)(REAL *to, const void *const *given, int length,
+/* The run of `length` rows and, behind it, pieces of 4, 2 and 1 of `tail` rows; without a run
+ * behind a head. `length` is a constant where this is inlined. */
+PGI_ALWAYS_INLINE void PGI_NAME(sum_of, REAL_NAME)(REAL *to, const REAL *head,
+                                                   const void *const *given, int length, int tail,
                                                    int64_t count)
 {
-    const void *rows[PGI_RUN_ROWS];
+    const void *rows[PGI_RUN_ROWS + 8];
     int64_t at;
     int i;
 
-    for (i = 0; i < length; i++)
-        rows[i] = given[i];
-    for (at = 0; at < count; at += PGI_LANES(REAL_NAME))
-        PUT(to + at, PGI_NAME(run, REAL_NAME)(rows, length, at));
-}
-
-/* Pieces of 4, 2 and 1 rows, behind a head. */
-PGI_ALWAYS_INLINE void PGI_NAME(sum_behind, REAL_NAME)(REAL *to, const REAL *head,
-                                                       const void *const *given, int length,
-                                                       int64_t count)
-{
-    const void *rows[8];
-    int64_t at;
-    int i;
-
-    for (i = 0; i < length; i++)
+    for (i = 0; i < length + tail; i++)
         rows[i] = given[i];
     for (at = 0; at < count; at += PGI_LANES(REAL_NAME)) {
-        VECTOR sum = GET(head + at);
+        VECTOR sum = length ? PGI_NAME(run, REAL_NAME)(rows, length, at) : GET(head + at);
 
-        if (length & 4)
-            sum = ADD(sum, PGI_NAME(four, REAL_NAME)(rows, at));
-        if (length & 2)
-            sum = ADD(sum, PGI_NAME(two, REAL_NAME)(rows + (length & 4), at));
-        if (length & 1)
-            sum = ADD(sum, GET(ROW(rows + (length & 6), at)));
+        if (tail & 4)
+            sum = ADD(sum, PGI_NAME(four, REAL_NAME)(rows + length, at));
+        if (tail & 2)
+            sum = ADD(sum, PGI_NAME(two, REAL_NAME)(rows + length + (tail & 4), at));
+        if (tail & 1)
+            sum = ADD(sum, GET(ROW(rows + length + (tail & 6), at)));
         PUT(to + at, sum);
     }
 }
 
 static void PGI_NAME(sum, REAL_NAME)(void *to, const void *head, const void *const *rows,
-                                     int length, int64_t count)
+                                     int length, int tail, int64_t count)
 {
-    switch (head ? PGI_RUN_ROWS + length : length) {
+    switch (length) {
 #define PGI_COUNT(n)                                                                               \
     case n:                                                                                        \
-        PGI_NAME(sum_of, REAL_NAME)(to, rows, n, count);                                           \
+        PGI_NAME(sum_of, REAL_NAME)(to, head, rows, n, tail, count);                               \
         break;
+        PGI_COUNT(0)
 #include "cpu/tmpl/counts.def"
 #undef PGI_COUNT
-#define BEHIND(n)                                                                                  \
-    case PGI_RUN_ROWS + (n):                                                                       \
-        PGI_NAME(sum_behind, REAL_NAME)(to, head, rows, n, count);                                 \
-        break;
-        BEHIND(1)
-        BEHIND(2)
-        BEHIND(3)
-        BEHIND(4)
-        BEHIND(5)
-        BEHIND(6)
-        BEHIND(7)
-#undef BEHIND
     }
 }
 
