@@ -183,15 +183,18 @@ typedef void pgi_totals_lanes_fn(void *totals, const void *from, int64_t row_ste
                                  int64_t column_step, int64_t lanes, int rows, int columns,
                                  void *room);
 
-/* Any other last axis with runs of up to PGI_PICKED: for every vector of a target row, and every
- * term of its runs, from which real of the row on they are, and which of so many as a vector has;
- * -1: no such term. Runs of different lengths are alike then, because an added 0 changes nothing
- * there. */
+/* Any other last axis with short runs: for every vector of a target row, and every term of its
+ * runs, where they are; -1: no such term. Runs of different lengths are alike then, because an
+ * added 0 changes nothing there. Near ones, of runs of up to PGI_PICKED, are all among so many
+ * reals as a vector has, and numbers count from the first of these. Far ones, of up to
+ * PGI_PICKED_FAR, are counted from the beginning of the row. */
 enum {
-    PGI_PICKED = 4
+    PGI_PICKED = 4,
+    PGI_PICKED_FAR = 7
 };
 
 typedef struct pgi_picks {
+    bool far;
     int64_t elements;     /* of a target row */
     int64_t vectors;      /* that hold them */
     int terms;            /* of the longest run */

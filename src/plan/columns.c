@@ -18,9 +18,7 @@ static int64_t turns_of(const pgi_gather *gather, const pgi_cascade_layout *casc
 /* Terms of runs that may be picked; 0 if they are not. */
 static int64_t picked_terms(const pgi_gather *gather)
 {
-    return gather->longest <= PGI_PICKED && gather->advance == 1 && gather->longest > 0
-               ? gather->longest
-               : 0;
+    return gather->longest <= PGI_PICKED_FAR ? gather->longest : 0;
 }
 
 /* Reals of a row that has room for whole vectors behind it, and is read a little past its end. */
@@ -78,11 +76,11 @@ static pgi_run run_of(const pgi_columns *columns, int64_t i)
 {
     pgi_run run = columns->runs[i % columns->turns];
 
-    run.first += i / columns->turns;
+    run.first += i / columns->turns * columns->cascade->gather[2].advance;
     return run;
 }
 
-/* Where the terms of vector v of a row are; false if they are too far apart. */
+/* Where the terms of vector v of a row are; false if they are too far apart to be near. */
 static bool pick_vector(pgi_columns *columns, int term, int64_t v)
 {
     const pgi_cascade *cascade = columns->cascade;
@@ -102,28 +100,31 @@ static bool pick_vector(pgi_columns *columns, int term, int64_t v)
         if (place[i] >= 0)
             first = pgi_min(first, place[i]);
     }
-    *to = first == INT64_MAX ? 0 : first;
+    *to = first == INT64_MAX || columns->picks.far ? 0 : first;
     for (i = 0; i < width; i++) {
-        if (place[i] - *to >= width)
+        if (!columns->picks.far && place[i] - *to >= width)
             return false;
         lane[i] = place[i] < 0 ? -1 : (int32_t)(place[i] - *to);
     }
     return true;
 }
 
-static bool set_picks(pgi_columns *columns)
+/* All of them, near or far. */
+static bool set_picks(pgi_columns *columns, bool far)
 {
     const pgi_cascade *cascade = columns->cascade;
     pgi_picks *picks = &columns->picks;
     int64_t v;
     int term;
 
+    picks->far = far;
     picks->terms = (int)picked_terms(&cascade->gather[2]);
     picks->elements = (cascade->end[2] - cascade->begin[2]) * cascade->lanes;
     picks->vectors = pgi_ceil_div(picks->elements, cascade->kernels->lanes);
     picks->first = columns->firsts;
     picks->lane = columns->picked;
-    if (picks->terms == 0)
+    if (picks->terms == 0 || (!far && picks->terms > PGI_PICKED) ||
+        (cascade->virtual[2].end - cascade->virtual[2].begin) * cascade->lanes > INT32_MAX)
         return false;
     for (term = 0; term < picks->terms; term++)
         for (v = 0; v < picks->vectors; v++)
@@ -169,7 +170,8 @@ void pgi_columns_region(pgi_columns *columns, const pgi_cascade *cascade, char *
     /* groups of few lanes that take turns are better picked */
     if ((columns->way == PGI_BY_ROWS ||
          (last->turns > 1 && last->lanes > 1 && last->lanes < FEW_LANES)) &&
-        set_picks(columns))
+        (set_picks(columns, false) ||
+         (columns->way == PGI_BY_ROWS && cascade->lanes < FEW_LANES && set_picks(columns, true))))
         columns->way = PGI_BY_PICKS;
 }
 

@@ -247,7 +247,7 @@ static void take_to_divide(void *context, int64_t d, int64_t h, int count, const
 /* -------------------------------------------------------------------- units */
 
 /* Bytes of the source that a batch of target rows needs on average, if they lie one behind the
- * other. */
+ * other or nearly so. */
 static int64_t bytes_per_batch(const pgi_average *average)
 {
     const pgi_problem *problem = &average->plan->problem;
@@ -255,16 +255,16 @@ static int64_t bytes_per_batch(const pgi_average *average)
     const pgi_cascade *cascade = &average->cascade;
     const int64_t rows = cascade->reach[1].end - cascade->reach[1].begin;
     const int64_t planes = cascade->reach[0].end - cascade->reach[0].begin;
-    const int64_t places = cascade->reach[2].end - cascade->reach[2].begin;
+    const int64_t row = (cascade->reach[2].end - cascade->reach[2].begin) * cascade->lanes;
     const int64_t batches =
         (cascade->end[0] - cascade->begin[0]) *
         pgi_ceil_div(cascade->end[1] - cascade->begin[1],
                      average->columns.way != PGI_BY_ROWS ? average->plan->cascade.batch : 1);
 
     if (stride[2] != cascade->lanes || (cascade->lanes > 1 && problem->source.stride[1] != 1) ||
-        (rows > 1 && stride[1] != places * stride[2]))
+        (rows > 1 && (stride[1] < row || stride[1] / 2 > row)))
         return 0;
-    return planes * rows * places * cascade->lanes * (int64_t)problem->element_size / batches;
+    return planes * rows * (rows > 1 ? stride[1] : row) * (int64_t)problem->element_size / batches;
 }
 
 /* Everything that depends on the tile but not on batch and channels. */

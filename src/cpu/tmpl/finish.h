@@ -289,14 +289,17 @@ static void PGI_NAME(finish, ELEMENT)(void *to, int64_t pitch, const void *const
     }
 }
 
-/* Rows of picked terms. */
+/* Rows of picked terms. Up to seven of them are added as the longest run is; what is not there is
+ * 0, and changes nothing. */
 PGI_ALWAYS_INLINE void PGI_NAME(finish_picked, ELEMENT)(STORED *to, int64_t pitch,
                                                         const void *const *from, int64_t rows,
-                                                        const pgi_picks *picks, int terms,
+                                                        const pgi_picks *picks, int terms, bool far,
                                                         REAL alpha, bool stream, pgi_ahead ahead)
 {
     const VECTOR scale = SET(alpha);
-    int64_t row, v;
+    /* windows far apart read much more than they store */
+    const int64_t lines = (ahead.end - ahead.at) / 64 / (rows * picks->vectors) + 1;
+    int64_t row, v, i;
 
     for (row = 0; row < rows; row++, to += pitch) {
         const REAL *reals = from[row];
@@ -304,21 +307,28 @@ PGI_ALWAYS_INLINE void PGI_NAME(finish_picked, ELEMENT)(STORED *to, int64_t pitc
 
         for (v = 0; v < picks->vectors; v++) {
 #define PICK(term)                                                                                 \
-    PGI_VEC(permute, REAL_NAME)                                                                    \
-    (reals + picks->first[(term)*picks->vectors + v],                                              \
-     picks->lane + ((term)*picks->vectors + v) * LANES)
+    (far ? PGI_VEC(gather, REAL_NAME)(reals, picks->lane + ((term)*picks->vectors + v) * LANES)    \
+         : PGI_VEC(permute, REAL_NAME)(reals + picks->first[(term)*picks->vectors + v],            \
+                                       picks->lane + ((term)*picks->vectors + v) * LANES))
             VECTOR sum = PICK(0);
 
             if (terms > 1)
                 sum = ADD(sum, PICK(1));
             if (terms == 3)
                 sum = ADD(sum, PICK(2));
-            if (terms == 4)
+            if (terms > 3)
                 sum = ADD(sum, ADD(PICK(2), PICK(3)));
+            if (terms == 5)
+                sum = ADD(sum, PICK(4));
+            if (terms > 5)
+                sum = ADD(sum, ADD(PICK(4), PICK(5)));
+            if (terms > 6)
+                sum = ADD(sum, PICK(6));
 #undef PICK
             PGI_NAME(store_part, ELEMENT)
             (to + v * LANES, MUL(sum, scale), picks->elements - v * LANES, past);
-            FETCH(&ahead);
+            for (i = 0; i < lines; i++)
+                FETCH(&ahead);
         }
     }
 }
@@ -327,16 +337,29 @@ static void PGI_NAME(finish_picks, ELEMENT)(void *to, int64_t pitch, const void 
                                             int64_t rows, const pgi_picks *picks, double alpha,
                                             bool stream, pgi_ahead ahead)
 {
-    switch (picks->terms) {
+    switch (picks->far ? PGI_PICKED + picks->terms : picks->terms) {
 #define TERMS(n)                                                                                   \
     case n:                                                                                        \
         PGI_NAME(finish_picked, ELEMENT)                                                           \
-        (to, pitch, from, rows, picks, n, (REAL)alpha, stream, ahead);                             \
+        (to, pitch, from, rows, picks, n, false, (REAL)alpha, stream, ahead);                      \
+        break;
+#define FAR(n)                                                                                     \
+    case PGI_PICKED + (n):                                                                         \
+        PGI_NAME(finish_picked, ELEMENT)                                                           \
+        (to, pitch, from, rows, picks, n, true, (REAL)alpha, stream, ahead);                       \
         break;
         TERMS(1)
         TERMS(2)
         TERMS(3)
         TERMS(4)
+        FAR(1)
+        FAR(2)
+        FAR(3)
+        FAR(4)
+        FAR(5)
+        FAR(6)
+        FAR(7)
 #undef TERMS
+#undef FAR
     }
 }

@@ -125,7 +125,13 @@ static void PGI_NAME(terms, ELEMENT)(void *to, int64_t to_pitch, const void *fro
                 here.divisor = (const REAL *)by->divisor + at;
                 here.reciprocal = (const REAL *)by->reciprocal + at;
             }
-            for (i = 0; i < part; i++)
+            i = 0;
+            if (step == 2) /* the last one has no other behind it */
+                for (; i + LANES <= part && at + i + LANES < count; i += LANES)
+                    PUT(wide + i,
+                        PGI_VEC(even, REAL_NAME)(LOAD_VECTOR(stored + (at + i) * 2),
+                                                 LOAD_VECTOR(stored + (at + i) * 2 + LANES)));
+            for (; i < part; i++)
                 wide[i] = LOAD(stored[(at + i) * step]);
             PGI_NAME(terms_dense, REAL_NAME)(term + at, 0, wide, 0, 1, part, &here, false);
         }

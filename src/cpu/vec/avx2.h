@@ -155,6 +155,25 @@ static inline vec_f64 vec_permute_f64(const double *from, const int32_t *lanes)
     return _mm256_andnot_pd(_mm256_castsi256_pd(none), _mm256_castps_pd(picked));
 }
 
+static inline vec_f32 vec_gather_f32(const float *from, const int32_t *places)
+{
+    const __m256i which = _mm256_loadu_si256((const __m256i *)(const void *)places);
+    const __m256i none = _mm256_srai_epi32(which, 31);
+
+    return _mm256_mask_i32gather_ps(
+        _mm256_setzero_ps(), from, which,
+        _mm256_castsi256_ps(_mm256_xor_si256(none, _mm256_set1_epi32(-1))), 4);
+}
+
+static inline vec_f64 vec_gather_f64(const double *from, const int32_t *places)
+{
+    const __m128i which = _mm_loadu_si128((const __m128i *)(const void *)places);
+    const __m256i there = _mm256_cmpgt_epi64(_mm256_cvtepi32_epi64(which), _mm256_set1_epi64x(-1));
+
+    return _mm256_mask_i32gather_pd(_mm256_setzero_pd(), from, which, _mm256_castsi256_pd(there),
+                                    8);
+}
+
 typedef __m256 vec_doubt;
 
 static inline vec_doubt vec_no_doubt(void)

@@ -166,6 +166,22 @@ static inline vec_f64 vec_permute_f64(const double *from, const int32_t *lanes)
                                        _mm512_loadu_pd(from));
 }
 
+static inline vec_f32 vec_gather_f32(const float *from, const int32_t *places)
+{
+    const __m512i which = _mm512_loadu_si512(places);
+
+    return _mm512_mask_i32gather_ps(_mm512_setzero_ps(), (__mmask16)~_mm512_movepi32_mask(which),
+                                    which, from, 4);
+}
+
+static inline vec_f64 vec_gather_f64(const double *from, const int32_t *places)
+{
+    const __m256i which = _mm256_loadu_si256((const __m256i *)(const void *)places);
+
+    return _mm512_mask_i32gather_pd(_mm512_setzero_pd(), (__mmask8)~_mm256_movepi32_mask(which),
+                                    which, from, 8);
+}
+
 typedef unsigned vec_doubt; /* one bit per lane */
 
 static inline vec_doubt vec_no_doubt(void)

@@ -94,6 +94,26 @@ static inline vec_f64 vec_permute_f64(const double *from, const int32_t *lanes)
     return vld1q_f64(picked);
 }
 
+static inline vec_f32 vec_gather_f32(const float *from, const int32_t *places)
+{
+    float picked[VEC_f32];
+    int i;
+
+    for (i = 0; i < VEC_f32; i++)
+        picked[i] = places[i] < 0 ? 0 : from[places[i]];
+    return vld1q_f32(picked);
+}
+
+static inline vec_f64 vec_gather_f64(const double *from, const int32_t *places)
+{
+    double picked[VEC_f64];
+    int i;
+
+    for (i = 0; i < VEC_f64; i++)
+        picked[i] = places[i] < 0 ? 0 : from[places[i]];
+    return vld1q_f64(picked);
+}
+
 typedef bool vec_doubt;
 
 static inline vec_doubt vec_no_doubt(void)
