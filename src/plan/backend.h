@@ -80,8 +80,10 @@ typedef void pgi_terms_fn(void *to, int64_t to_pitch, const void *from, int64_t 
 typedef void pgi_sum_fn(void *to, const void *head, const void *const *rows, int length, int tail,
                         int64_t count);
 
-/* PGI_BLOCK_ROWS runs at once, each beginning one row after the one before. */
-typedef void pgi_sum_block_fn(void *const *to, const void *const *rows, int length, int64_t count);
+/* PGI_BLOCK_ROWS runs at once, each beginning one row after the one before; with `behind` the
+ * pieces of up to 7 rows each, behind what is there. */
+typedef void pgi_sum_block_fn(void *const *to, const void *const *rows, int length, bool behind,
+                              int64_t count);
 
 /* The last axis of target rows. A row is `places` groups of `lanes` reals. Group i is of turn
  * i % turns and is what `count` groups of the row give that begin at real

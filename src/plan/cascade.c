@@ -315,7 +315,7 @@ static void make(pgi_cascade *cascade, pgi_stack *stack, int octave, int64_t end
             rows[i] = row_of(cascade, stack, octave - 1, *made + i);
         for (i = 0; i < PGI_BLOCK_ROWS; i++)
             to[i] = slot(stack, octave, *made + i);
-        cascade->kernels->sum_block(to, rows, 8, stack->reals);
+        cascade->kernels->sum_block(to, rows, 8, false, stack->reals);
     }
     for (; *made < end; ++*made) {
         for (i = 0; i < 8; i++)
@@ -383,12 +383,21 @@ static const char *stacked_place(void *context, int octave, int64_t place)
     return row_of(stacked->cascade, stacked->stack, octave, place);
 }
 
+/* The highest octave with a sum that is no longer than a run. */
+static int highest_octave(const pgi_stack *stack, int64_t run)
+{
+    int octave = stack->octaves;
+
+    while (run >> (3 * octave) == 0)
+        octave--;
+    return octave;
+}
+
 /* The sum of a run: a place that is there already, or `to`. */
 static char *sum_run(pgi_cascade *cascade, pgi_stack *stack, pgi_run run, char *to)
 {
     const int64_t q = stack->gather->q;
     pgi_stacked stacked = {cascade, stack};
-    int octave = stack->octaves;
 
     if (run.count == 0 || run.first >= stack->held.end ||
         run.first + (run.count - 1) * q < stack->held.begin)
@@ -398,31 +407,40 @@ static char *sum_run(pgi_cascade *cascade, pgi_stack *stack, pgi_run run, char *
     load(cascade, stack, run.first + (run.count - 1) * q + 1);
     if (run.count == 1)
         return row_of(cascade, stack, 0, run.first);
-    while (run.count >> (3 * octave) == 0)
-        octave--;
-    pgi_sum_octaves(cascade->kernels, stacked_place, &stacked, run, q, octave, to, stack->reals);
+    pgi_sum_octaves(cascade->kernels, stacked_place, &stacked, run, q,
+                    highest_octave(stack, run.count), to, stack->reals);
     return to;
 }
 
-/* Whether the runs of successive targets have one short length and begin one after the other, so
- * that they share most of their sources. */
+/* Whether the runs of successive targets have one length and begin one after the other, so that
+ * they share most of their sources. */
 static bool in_blocks(const pgi_gather *gather)
 {
     return gather->filled && gather->q == 1 && gather->period == 1 && gather->advance == 1 &&
-           gather->longest >= 2 && gather->longest <= PGI_RUN_ROWS;
+           gather->longest >= 2;
 }
 
-/* PGI_BLOCK_ROWS of those. */
+/* PGI_BLOCK_ROWS of those. Of long ones only what is behind their sums of 8 is shared. */
 static void sum_block(pgi_cascade *cascade, pgi_stack *stack, pgi_run first, void *const *to)
 {
-    const int count = (int)first.count + PGI_BLOCK_ROWS - 1;
+    const bool whole = first.count <= PGI_RUN_ROWS;
+    const int length = (int)(whole ? first.count : first.count & 7);
+    const int64_t begin = first.first + first.count - length;
     const void *rows[PGI_RUN_ROWS + PGI_BLOCK_ROWS - 1];
     int i;
 
-    load(cascade, stack, first.first + count);
-    for (i = 0; i < count; i++)
-        rows[i] = row_of(cascade, stack, 0, first.first + i);
-    cascade->kernels->sum_block(to, rows, (int)first.count, stack->reals);
+    load(cascade, stack, begin + length + PGI_BLOCK_ROWS - 1);
+    for (i = 0; i < PGI_BLOCK_ROWS && !whole; i++) {
+        pgi_run head = {first.first + i, first.count - length};
+        pgi_stacked stacked = {cascade, stack};
+
+        pgi_sum_octaves(cascade->kernels, stacked_place, &stacked, head, 1,
+                        highest_octave(stack, head.count), to[i], stack->reals);
+    }
+    for (i = 0; length > 0 && i < length + PGI_BLOCK_ROWS - 1; i++)
+        rows[i] = row_of(cascade, stack, 0, begin + i);
+    if (length > 0)
+        cascade->kernels->sum_block(to, rows, length, !whole, stack->reals);
 }
 
 /* ---------------------------------------------------------------- together */

@@ -85,9 +85,10 @@ static REAL PGI_NAME(run_at, REAL_NAME)(const void *const *rows, int count, int6
 }
 
 /* Rows that several runs share are loaded once, and their sums of powers of two added once;
- * `length` is a constant where this is inlined, and the arrays are registers. */
+ * `length` is a constant where this is inlined, and the arrays are registers. With `behind` pieces
+ * are added to what is there. */
 PGI_ALWAYS_INLINE void PGI_NAME(block_at, REAL_NAME)(REAL *const *to, const void *const *rows,
-                                                     int length, int64_t at)
+                                                     int length, bool behind, int64_t at)
 {
     enum {
         MOST = PGI_RUN_ROWS + PGI_BLOCK_ROWS - 1
@@ -108,12 +109,13 @@ PGI_ALWAYS_INLINE void PGI_NAME(block_at, REAL_NAME)(REAL *const *to, const void
     }
     PGI_UNROLL
     for (i = 0; i < PGI_BLOCK_ROWS; i++) {
-        PGI_VECTOR(REAL_NAME) sum = sums[top][i];
-        int done = 1 << top;
+        PGI_VECTOR(REAL_NAME)
+        sum = behind ? PGI_VEC(get, REAL_NAME)(to[i] + at) : sums[top][i];
+        int done = behind ? 0 : 1 << top;
 
         PGI_UNROLL
         for (level = 3; level >= 0; level--) {
-            if (level < top && (length & 1 << level)) {
+            if ((level < top || behind) && (length & 1 << level)) {
                 sum = ADD(sum, sums[level][i + done]);
                 done += 1 << level;
             }
@@ -123,7 +125,7 @@ PGI_ALWAYS_INLINE void PGI_NAME(block_at, REAL_NAME)(REAL *const *to, const void
 }
 
 PGI_ALWAYS_INLINE void PGI_NAME(block_of, REAL_NAME)(void *const *to, const void *const *given,
-                                                     int length, int64_t places)
+                                                     int length, bool behind, int64_t places)
 {
     enum {
         LANES = PGI_LANES(REAL_NAME)
@@ -138,19 +140,31 @@ PGI_ALWAYS_INLINE void PGI_NAME(block_of, REAL_NAME)(void *const *to, const void
     for (i = 0; i < PGI_BLOCK_ROWS; i++)
         target[i] = to[i];
     for (at = 0; at < places; at += LANES)
-        PGI_NAME(block_at, REAL_NAME)(target, rows, length, at);
+        PGI_NAME(block_at, REAL_NAME)(target, rows, length, behind, at);
 }
 
 static void PGI_NAME(sum_block, REAL_NAME)(void *const *to, const void *const *rows, int length,
-                                           int64_t count)
+                                           bool behind, int64_t count)
 {
-    switch (length) {
+    switch (behind ? PGI_RUN_ROWS + length : length) {
 #define PGI_COUNT(n)                                                                               \
     case n:                                                                                        \
-        PGI_NAME(block_of, REAL_NAME)(to, rows, n, count);                                         \
+        PGI_NAME(block_of, REAL_NAME)(to, rows, n, false, count);                                  \
         break;
 #include "cpu/tmpl/counts.def"
 #undef PGI_COUNT
+#define BEHIND(n)                                                                                  \
+    case PGI_RUN_ROWS + (n):                                                                       \
+        PGI_NAME(block_of, REAL_NAME)(to, rows, n, true, count);                                   \
+        break;
+        BEHIND(1)
+        BEHIND(2)
+        BEHIND(3)
+        BEHIND(4)
+        BEHIND(5)
+        BEHIND(6)
+        BEHIND(7)
+#undef BEHIND
     }
 }
 
