@@ -93,7 +93,7 @@ static const pgi_level *best_level(void)
         .spread = table->spread_##element, .widen = table->widen_##element,                        \
         .store = table->store_##element, .repeat = table->repeat_##element,                        \
         .copy = table->copy_bytes, .settle = table->settle_bytes, .admit = table->admit_##element, \
-        .contest = table->contest_##type,                                                          \
+        .contest = table->contest_##type, .melee = table->melee_##element,                         \
         .number = {table->number_i64, table->number_i32, table->number_u32},                       \
         .trace = {table->trace_i64, table->trace_i32, table->trace_u32},                           \
         .deal = table->deal_##type, .award = table->award_##type,                                  \

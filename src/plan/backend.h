@@ -224,7 +224,8 @@ typedef enum pgi_rule {
     PGI_RULE_PLAIN,
     PGI_RULE_FIRST,
     PGI_RULE_SKIP,
-    PGI_RULE_LAST
+    PGI_RULE_LAST,
+    PGI_RULE_LEADING /* of a melee only */
 } pgi_rule;
 
 /* Rows of x: `rows` of them, `row_step` apart, `places` groups of `lanes` elements in each. */
@@ -259,6 +260,37 @@ typedef struct pgi_bout {
 /* Without `places` only values are made. */
 typedef void pgi_contest_fn(void *values, int32_t *places, const void *from,
                             const int32_t *from_places, const pgi_bout *bout);
+
+/* The maxima of windows of few taps, straight from x: `rows` rows of `windows` windows, in `lanes`
+ * lanes each. The taps of the first, in row-major order, are `offset` elements from x, at `place`
+ * (below 0, and anything that comes below 0 when a window is further on: nowhere). */
+#define PGI_MELEE_TAPS 32
+
+/* How the elements of neighbouring cells lie: side by side (lanes always do), every other (and the
+ * taps of a row of a window, of which there are `columns`, at least two, side by side with what is
+ * between), or `step` apart. */
+typedef enum pgi_neighbours {
+    PGI_SIDE_BY_SIDE,
+    PGI_EVERY_OTHER,
+    PGI_APART
+} pgi_neighbours;
+
+typedef struct pgi_melee {
+    int taps, columns;
+    pgi_rule rule;
+    pgi_neighbours neighbours;
+    int64_t rows, windows, lanes;
+    int64_t row_step, step;        /* elements from row to row, window to window */
+    int32_t row_place, place_step; /* and places */
+    int64_t to_row;                /* cells */
+    int64_t offset[PGI_MELEE_TAPS];
+    int32_t place[PGI_MELEE_TAPS];
+} pgi_melee;
+
+/* Values (reals) and places of all cells; either may be NULL. A window without taps becomes -inf
+ * and PGI_NOWHERE. Returns whether a tap is NaN, if the rule is the plain one: then the cells are
+ * of no use. Other rules go cell by cell. */
+typedef bool pgi_melee_fn(void *values, int32_t *places, const void *x, const pgi_melee *melee);
 
 /* indices[i * step] = place * unit + origin + i * origin_step, or -1 for what is nowhere. */
 typedef struct pgi_numbering {
@@ -337,6 +369,7 @@ typedef struct pgi_kernels {
     pgi_settle_fn *settle;
     pgi_admit_fn *admit;
     pgi_contest_fn *contest;
+    pgi_melee_fn *melee;
     pgi_number_fn *number[3]; /* for i64, i32, u32 */
     pgi_trace_fn *trace[3];   /* likewise */
     pgi_deal_fn *deal;

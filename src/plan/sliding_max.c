@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The forward maximum and its indices, at a cost that grows with the logarithm of the window: a
- * contest over every tile of y, whose winners are stored.
+ * The forward maximum and its indices: the winners of windows of few taps straight from x, some
+ * rows at a time; of larger ones by a contest over every tile of y, at a cost that grows with the
+ * logarithm of the window.
  */
-#include "plan/contest.h"
-#include "plan/placement.h"
+#include "plan/melee.h"
 #include "plan/rows.h"
 #include "plan/strategies.h"
 
+#include "core/dtype.h"
 #include "core/integer.h"
 
 #include <string.h>
@@ -15,9 +16,16 @@
 /* More places in a plane are not counted in 32 bits. */
 #define MOST_PLACES -(int64_t)PGI_NOWHERE
 
-/* Parts of the workspace: a contest, and a row that is put together where windows cover nothing. */
+/* Cells that are found before they are stored: they stay in the first-level cache. */
+#define CHUNK_CELLS 2048
+
+/* Parts of the workspace: a contest, and a row that is put together where windows cover nothing; or
+ * what is asked of windows of few taps, and as many rows of them as are found at once. */
 typedef struct pgi_parts {
+    bool direct;
     pgi_contest_layout contest;
+    pgi_arena_layout arena;
+    int64_t rows;
     size_t values, places;
 } pgi_parts;
 
@@ -26,6 +34,7 @@ typedef struct pgi_maximum {
     const pgi_work *work;
     pgi_parts parts;
     pgi_contest contest;
+    pgi_arena arena;
     const pgi_unit *unit;
     char *y; /* both: of the unit's batch and first channel */
     char *indices;
@@ -79,24 +88,22 @@ static void store_indices(const pgi_maximum *maximum, int64_t d, int64_t h, int6
     }
 }
 
-/* All rows of the tile's plane d at once, if they lie in memory as they do here. */
-static bool store_plane(const pgi_maximum *maximum, int64_t d)
+/* Rows from (d, h) on at once, if they lie in memory as they do here. */
+static bool store_rows(const pgi_maximum *maximum, int64_t d, int64_t h, int64_t rows,
+                       const char *values, const int32_t *places)
 {
     const poolgrad_plan *plan = maximum->plan;
-    const pgi_contest *contest = &maximum->contest;
     const pgi_unit *unit = maximum->unit;
-    const int64_t width = unit->end[2] - unit->begin[2], rows = unit->end[1] - unit->begin[1];
-    const int64_t at = (d - unit->begin[0]) * rows * contest->pitch;
-    const char *values = contest->values + (size_t)at * plan->kernels.real;
+    const int64_t width = unit->end[2] - unit->begin[2];
 
     if (plan->scale.beta != 0 || !rows_follow(&plan->problem.target, unit->lanes, width))
         return false;
     if (maximum->indices && !rows_follow(&plan->problem.indices, unit->lanes, width))
         return false;
-    pgi_finish_row(plan, maximum->work, maximum->y, d, unit->begin[1], unit->begin[2], values,
-                   rows * width, unit->lanes);
+    pgi_finish_row(plan, maximum->work, maximum->y, d, h, unit->begin[2], values, rows * width,
+                   unit->lanes);
     if (maximum->indices)
-        store_indices(maximum, d, unit->begin[1], rows * width, contest->places + at);
+        store_indices(maximum, d, h, rows * width, places);
     return true;
 }
 
@@ -112,8 +119,24 @@ static void finish_groups(const pgi_maximum *maximum, int64_t d, int64_t h, cons
         pgi_finish_row(plan, maximum->work, maximum->y, d, h, w, values, 1, unit->lanes);
 }
 
-/* One row, with windows that cover nothing. */
-static void store_row(const pgi_maximum *maximum, int64_t d, int64_t h)
+/* One row. */
+static void store_row(const pgi_maximum *maximum, int64_t d, int64_t h, const char *values,
+                      const int32_t *places)
+{
+    const poolgrad_plan *plan = maximum->plan;
+    const pgi_unit *unit = maximum->unit;
+    const int64_t width = unit->end[2] - unit->begin[2];
+
+    if (plan->scale.beta == 0 && plan->problem.target.stride[PGI_CHANNEL] == 1)
+        finish_groups(maximum, d, h, values);
+    else
+        pgi_store_row(plan, maximum->y, d, h, unit->begin[2], width, unit->lanes, values);
+    if (maximum->indices)
+        store_indices(maximum, d, h, width, places);
+}
+
+/* One row of a contest, with windows that cover nothing. */
+static void store_winners(const pgi_maximum *maximum, int64_t d, int64_t h)
 {
     const poolgrad_plan *plan = maximum->plan;
     const pgi_contest *contest = &maximum->contest;
@@ -140,31 +163,74 @@ static void store_row(const pgi_maximum *maximum, int64_t d, int64_t h)
     if (found && contest->pitch < nothing.places * unit->lanes)
         memcpy(values + (size_t)before * real, contest->values + (size_t)at * real,
                (size_t)contest->pitch * real);
-    if (plan->scale.beta == 0 && plan->problem.target.stride[PGI_CHANNEL] == 1)
-        finish_groups(maximum, d, h, values);
-    else
-        pgi_store_row(plan, maximum->y, d, h, unit->begin[2], nothing.places, unit->lanes, values);
-    if (!maximum->indices)
-        return;
-    if (found && contest->pitch < nothing.places * unit->lanes)
+    if (found && contest->pitch < nothing.places * unit->lanes && maximum->indices)
         memcpy(places + before, contest->places + at, (size_t)contest->pitch * sizeof *places);
-    store_indices(maximum, d, h, nothing.places, places);
+    store_row(maximum, d, h, values, places);
+}
+
+/* Windows of few taps: rows of them are found and stored. */
+static void run_direct(pgi_maximum *maximum, const char *x)
+{
+    const pgi_unit *unit = maximum->unit;
+    const size_t real = maximum->plan->kernels.real;
+    const int64_t cells = (unit->end[2] - unit->begin[2]) * unit->lanes;
+    char *values = maximum->arena.workspace + maximum->parts.values;
+    int32_t *places = maximum->indices
+                          ? (int32_t *)(void *)(maximum->arena.workspace + maximum->parts.places)
+                          : NULL;
+    int64_t d, h, rows, r;
+
+    for (d = unit->begin[0]; d < unit->end[0]; d++) {
+        for (h = unit->begin[1]; h < unit->end[1]; h += rows) {
+            rows = pgi_min(maximum->parts.rows, unit->end[1] - h);
+            pgi_arena_rows(&maximum->arena, x, unit->lanes, d, h, rows, values, places, cells);
+            if (store_rows(maximum, d, h, rows, values, places))
+                continue;
+            for (r = 0; r < rows; r++)
+                store_row(maximum, d, h + r, values + (size_t)(r * cells) * real,
+                          places ? places + r * cells : NULL);
+        }
+    }
+}
+
+/* Larger ones: a contest. */
+static void run_contest(pgi_maximum *maximum, const char *x)
+{
+    const pgi_contest *contest = &maximum->contest;
+    const pgi_unit *unit = maximum->unit;
+    const int64_t rows = unit->end[1] - unit->begin[1];
+    bool whole = true;
+    int64_t d, h;
+    int i;
+
+    pgi_contest_run(&maximum->contest, x, unit->lanes, maximum->indices != NULL);
+    for (i = 0; i < 3; i++)
+        whole &=
+            contest->windows[i].begin == unit->begin[i] && contest->windows[i].end == unit->end[i];
+    for (d = unit->begin[0]; d < unit->end[0]; d++) {
+        const int64_t at = (d - unit->begin[0]) * rows * contest->pitch;
+
+        if (!whole || contest->empty ||
+            !store_rows(maximum, d, unit->begin[1], rows,
+                        contest->values + (size_t)at * maximum->plan->kernels.real,
+                        contest->places ? contest->places + at : NULL))
+            for (h = unit->begin[1]; h < unit->end[1]; h++)
+                store_winners(maximum, d, h);
+    }
 }
 
 static void run_unit(void *context, const pgi_unit *unit, bool new_tile)
 {
     pgi_maximum *maximum = context;
-    const poolgrad_plan *plan = maximum->plan;
-    const pgi_problem *problem = &plan->problem;
+    const pgi_problem *problem = &maximum->plan->problem;
     const pgi_work *work = maximum->work;
     const pgi_box plane = {.end = {problem->axis[0].in, problem->axis[1].in, problem->axis[2].in}};
-    const pgi_contest *contest = &maximum->contest;
-    const char *x = NULL;
-    bool whole = true;
-    int64_t d, h;
-    int i;
+    const char *x =
+        pgi_unit_memory(problem, &problem->source, unit, work->source, problem->element_size);
 
-    if (new_tile)
+    if (new_tile && maximum->parts.direct)
+        pgi_arena_region(&maximum->arena, unit->begin, unit->end, &plane);
+    else if (new_tile)
         pgi_contest_region(&maximum->contest, unit->begin, unit->end, &plane);
     maximum->unit = unit;
     maximum->y = (char *)pgi_unit_memory(problem, &problem->target, unit, work->target,
@@ -172,16 +238,10 @@ static void run_unit(void *context, const pgi_unit *unit, bool new_tile)
     if (work->indices_out)
         maximum->indices = (char *)pgi_unit_memory(problem, &problem->indices, unit,
                                                    work->indices_out, problem->index_size);
-    if (!contest->empty)
-        x = pgi_unit_memory(problem, &problem->source, unit, work->source, problem->element_size);
-    pgi_contest_run(&maximum->contest, x, unit->lanes, work->indices_out != NULL);
-    for (i = 0; i < 3; i++)
-        whole &=
-            contest->windows[i].begin == unit->begin[i] && contest->windows[i].end == unit->end[i];
-    for (d = unit->begin[0]; d < unit->end[0]; d++)
-        if (!whole || contest->empty || !store_plane(maximum, d))
-            for (h = unit->begin[1]; h < unit->end[1]; h++)
-                store_row(maximum, d, h);
+    if (maximum->parts.direct)
+        run_direct(maximum, x);
+    else
+        run_contest(maximum, x);
 }
 
 static bool applicable(const pgi_problem *problem)
@@ -197,15 +257,26 @@ static bool applicable(const pgi_problem *problem)
 
 static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling, pgi_parts *parts)
 {
-    pgi_placement at;
+    const int64_t real = (int64_t)pgi_compute_size(problem->desc.dtype);
+    pgi_placement at = {0, true};
+    int64_t cells;
 
-    if (!pgi_contest_measure(problem->gather, tiling->extent, tiling->lanes, 0, 0,
-                             problem->desc.dtype, &parts->contest))
-        return -1;
-    at = (pgi_placement){(int64_t)parts->contest.bytes, true};
-    parts->values =
-        pgi_place(&at, 1, tiling->extent[2], tiling->lanes, (int64_t)parts->contest.real);
-    parts->places = pgi_place(&at, 1, tiling->extent[2], tiling->lanes, sizeof(int32_t));
+    parts->rows = 1;
+    parts->direct =
+        pgi_arena_suits(problem->gather, tiling->extent[2], tiling->lanes, &problem->source) &&
+        pgi_mul(tiling->extent[2], tiling->lanes, &cells);
+    if (parts->direct) {
+        parts->arena = pgi_arena_measure(tiling->extent, &at);
+        parts->rows = pgi_max(1, pgi_min(tiling->extent[1], CHUNK_CELLS / cells));
+    } else {
+        if (!pgi_contest_measure(problem->gather, tiling->extent, tiling->lanes, 0, 0,
+                                 problem->desc.dtype, &parts->contest))
+            return -1;
+        at.end = (int64_t)parts->contest.bytes;
+    }
+    parts->values = pgi_place(&at, parts->rows, tiling->extent[2], tiling->lanes, real);
+    pgi_place(&at, 1, 1, PGI_OVERREAD, real);
+    parts->places = pgi_place(&at, parts->rows, tiling->extent[2], tiling->lanes, sizeof(int32_t));
     return at.fits ? at.end : -1;
 }
 
@@ -230,10 +301,15 @@ static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, 
                            .contest = {.plan = plan,
                                        .taps = plan->problem.gather,
                                        .tensor = &plan->problem.source,
-                                       .workspace = workspace}};
+                                       .workspace = workspace},
+                           .arena = {.plan = plan,
+                                     .taps = plan->problem.gather,
+                                     .tensor = &plan->problem.source,
+                                     .workspace = workspace}};
 
     measure(&plan->problem, &plan->tiling, &maximum.parts);
     maximum.contest.layout = &maximum.parts.contest;
+    maximum.arena.layout = &maximum.parts.arena;
     pgi_each_unit(plan, begin, end, run_unit, &maximum);
 }
 

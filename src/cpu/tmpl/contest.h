@@ -23,7 +23,8 @@ PGI_ALWAYS_INLINE MASK BODY(wins)(pgi_rule rule, VECTOR b, VECTOR a)
 static bool BODY(wins_one)(pgi_rule rule, REAL b, REAL a)
 {
     return b > a || (rule == PGI_RULE_FIRST && b != b && a == a) ||
-           (rule == PGI_RULE_SKIP && b == b && a != a) || (rule == PGI_RULE_LAST && b != b);
+           ((rule == PGI_RULE_SKIP || rule == PGI_RULE_LEADING) && b == b && a != a) ||
+           (rule == PGI_RULE_LAST && b != b);
 }
 
 /* The best so far against another that lies behind it. */
@@ -255,6 +256,7 @@ static void BODY(contest)(void *values, int32_t *places, const void *from,
         BODY(bout_ruled)(values, places, from, from_places, bout, PGI_RULE_FIRST);
         break;
     case PGI_RULE_SKIP:
+    case PGI_RULE_LEADING: /* the rest of it is not the contest's */
         BODY(bout_ruled)(values, places, from, from_places, bout, PGI_RULE_SKIP);
         break;
     case PGI_RULE_LAST:

@@ -85,6 +85,8 @@ static bool PGI_NAME(admit, ELEMENT)(void *values, const void *x, const pgi_entr
     return nan;
 }
 
+#include "cpu/tmpl/melee.h"
+
 #undef VECTOR
 #undef WORD
 #undef AHEAD_BYTES

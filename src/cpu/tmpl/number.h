@@ -13,12 +13,11 @@ PGI_ALWAYS_INLINE void PGI_NAME(number_some, INDEX_NAME)(INDEX *restrict to, int
                                                          int64_t count,
                                                          const pgi_numbering *numbering)
 {
-    const int64_t origin = numbering->origin, origin_step = numbering->origin_step;
-    const int64_t unit = numbering->unit;
-    int64_t i;
+    const int64_t origin_step = numbering->origin_step, unit = numbering->unit;
+    int64_t origin = numbering->origin, i;
 
-    if (unit == 1 && origin_step == 0 && step == 1) {
-        for (i = 0; i < count; i++) {
+    if (unit == 1 && step == 1) { /* no product */
+        for (i = 0; i < count; i++, origin += origin_step) {
             const int64_t index = places[i] + origin;
 
             to[i] = (INDEX)(places[i] < 0 ? -1 : index);

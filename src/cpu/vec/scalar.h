@@ -24,6 +24,7 @@
  *     vec_choose_R                b where the mask says, else a
  *     vec_add_where_R             the sum, with the term added where the mask says; a sum is not -0
  *     vec_any_nan_R               whether a lane of one of two vectors is NaN
+ *     vec_doubt_nan_R             likewise, collected in a vec_doubt
  *     vec_at_R                    places: as many int32_t as a vector of reals has lanes; the words
  *                                 that end in _at_R are those of reals
  *     vec_count_at_R              0, step, 2 * step, ...
@@ -33,6 +34,8 @@
  *     vec_load_some_E, vec_store_some_E
  *                                 the first lanes only, less than all; nothing else is touched, and
  *                                 the others are 0
+ *     vec_load_even_E, vec_load_odd_E
+ *                                 every other of two vectors' elements
  *     vec_stream_E                as vec_store_E but past the caches; memory aligned to 8 elements
  *                                 (PGI_STREAM_ELEMENTS), or to the vector if that is shorter
  *     vec_stream_eight            8 elements of a size from anywhere to memory aligned to as many
@@ -305,198 +308,6 @@ static inline void vec_stream_end(void)
 {
 }
 
-typedef bool vec_mask_f32;
-typedef int32_t vec_at_f32;
-
-static inline vec_mask_f32 vec_above_f32(vec_f32 b, vec_f32 a)
-{
-    return b > a;
-}
-
-static inline vec_mask_f32 vec_first_f32(vec_f32 b, vec_f32 a)
-{
-    return b > a || (b != b && a == a);
-}
-
-static inline vec_mask_f32 vec_skip_f32(vec_f32 b, vec_f32 a)
-{
-    return b > a || (b == b && a != a);
-}
-
-static inline vec_mask_f32 vec_last_f32(vec_f32 b, vec_f32 a)
-{
-    return b > a || b != b;
-}
-
-static inline bool vec_any_nan_f32(vec_f32 a, vec_f32 b)
-{
-    return a != a || b != b;
-}
-
-static inline vec_f32 vec_larger_f32(vec_f32 b, vec_f32 a)
-{
-    return b > a ? b : a;
-}
-
-static inline vec_f32 vec_choose_f32(vec_mask_f32 mask, vec_f32 b, vec_f32 a)
-{
-    return mask ? b : a;
-}
-
-static inline vec_f32 vec_add_where_f32(vec_mask_f32 mask, vec_f32 sum, vec_f32 term)
-{
-    return mask ? sum + term : sum;
-}
-
-static inline vec_f32 vec_even_f32(vec_f32 low, vec_f32 high)
-{
-    (void)high;
-    return low;
-}
-
-static inline vec_f32 vec_pick_f32(const float *from, int64_t step)
-{
-    (void)step;
-    return *from;
-}
-
-static inline vec_at_f32 vec_set_at_f32(int32_t place)
-{
-    return place;
-}
-
-static inline vec_at_f32 vec_get_at_f32(const int32_t *from)
-{
-    return *from;
-}
-
-static inline void vec_put_at_f32(int32_t *to, vec_at_f32 a)
-{
-    *to = a;
-}
-
-static inline vec_at_f32 vec_count_at_f32(int32_t step)
-{
-    (void)step;
-    return 0;
-}
-
-static inline vec_at_f32 vec_add_at_f32(vec_at_f32 a, vec_at_f32 b)
-{
-    return a + b;
-}
-
-static inline vec_mask_f32 vec_same_f32(vec_at_f32 a, vec_at_f32 b)
-{
-    return a == b;
-}
-
-static inline vec_at_f32 vec_choose_at_f32(vec_mask_f32 mask, vec_at_f32 b, vec_at_f32 a)
-{
-    return mask ? b : a;
-}
-
-static inline vec_at_f32 vec_even_at_f32(vec_at_f32 low, vec_at_f32 high)
-{
-    (void)high;
-    return low;
-}
-
-typedef bool vec_mask_f64;
-typedef int32_t vec_at_f64;
-
-static inline vec_mask_f64 vec_above_f64(vec_f64 b, vec_f64 a)
-{
-    return b > a;
-}
-
-static inline vec_mask_f64 vec_first_f64(vec_f64 b, vec_f64 a)
-{
-    return b > a || (b != b && a == a);
-}
-
-static inline vec_mask_f64 vec_skip_f64(vec_f64 b, vec_f64 a)
-{
-    return b > a || (b == b && a != a);
-}
-
-static inline vec_mask_f64 vec_last_f64(vec_f64 b, vec_f64 a)
-{
-    return b > a || b != b;
-}
-
-static inline bool vec_any_nan_f64(vec_f64 a, vec_f64 b)
-{
-    return a != a || b != b;
-}
-
-static inline vec_f64 vec_larger_f64(vec_f64 b, vec_f64 a)
-{
-    return b > a ? b : a;
-}
-
-static inline vec_f64 vec_choose_f64(vec_mask_f64 mask, vec_f64 b, vec_f64 a)
-{
-    return mask ? b : a;
-}
-
-static inline vec_f64 vec_add_where_f64(vec_mask_f64 mask, vec_f64 sum, vec_f64 term)
-{
-    return mask ? sum + term : sum;
-}
-
-static inline vec_f64 vec_even_f64(vec_f64 low, vec_f64 high)
-{
-    (void)high;
-    return low;
-}
-
-static inline vec_f64 vec_pick_f64(const double *from, int64_t step)
-{
-    (void)step;
-    return *from;
-}
-
-static inline vec_at_f64 vec_set_at_f64(int32_t place)
-{
-    return place;
-}
-
-static inline vec_at_f64 vec_get_at_f64(const int32_t *from)
-{
-    return *from;
-}
-
-static inline void vec_put_at_f64(int32_t *to, vec_at_f64 a)
-{
-    *to = a;
-}
-
-static inline vec_at_f64 vec_count_at_f64(int32_t step)
-{
-    (void)step;
-    return 0;
-}
-
-static inline vec_at_f64 vec_add_at_f64(vec_at_f64 a, vec_at_f64 b)
-{
-    return a + b;
-}
-
-static inline vec_mask_f64 vec_same_f64(vec_at_f64 a, vec_at_f64 b)
-{
-    return a == b;
-}
-
-static inline vec_at_f64 vec_choose_at_f64(vec_mask_f64 mask, vec_at_f64 b, vec_at_f64 a)
-{
-    return mask ? b : a;
-}
-
-static inline vec_at_f64 vec_even_at_f64(vec_at_f64 low, vec_at_f64 high)
-{
-    (void)high;
-    return low;
-}
+#include "cpu/vec/scalar_contest.h"
 
 #endif

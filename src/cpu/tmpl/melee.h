@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Windows of few taps, for one element type: all taps of a vector of windows, or of lanes, compete
+ * in registers. Included by entry.h, whose parameters and words it uses. Signature and meaning:
+ * plan/backend.h.
+ */
+
+#define MASK  PGI_MASK(REAL_NAME)
+#define AT    PGI_AT(REAL_NAME)
+#define LANES PGI_LANES(REAL_NAME)
+
+/* Elements of neighbouring cells. Every other one: the first tap of a row takes the even elements
+ * of two vectors, others the odd ones of what begins before them, so that nothing is read behind
+ * the last tap, and the first two taps share their loads. */
+PGI_ALWAYS_INLINE VECTOR PGI_NAME(melee_load, ELEMENT)(const STORED *from,
+                                                       pgi_neighbours neighbours, int64_t step,
+                                                       bool head)
+{
+    STORED some[LANES];
+    int i;
+
+    if (neighbours == PGI_SIDE_BY_SIDE)
+        return PGI_VEC(load, ELEMENT)(from);
+    if (neighbours == PGI_EVERY_OTHER)
+        return head ? PGI_VEC(load_even, ELEMENT)(from) : PGI_VEC(load_odd, ELEMENT)(from - 1);
+    for (i = 0; i < LANES; i++)
+        some[i] = from[i * step];
+    return PGI_VEC(load, ELEMENT)(some);
+}
+
+/* Vectors of cells that are found together: a comparison waits for the one before it, but not for
+ * that of another vector. */
+#define TOGETHER 2
+
+/* `vectors` vectors of cells. Constants, so that loops are unrolled: vectors, neighbours, placed;
+ * taps and columns if they are few. Larger values are chosen by the mask, because the machine at
+ * hand takes maxima where it compares, and chooses elsewhere as well. */
+PGI_ALWAYS_INLINE void PGI_NAME(melee_cells, ELEMENT)(REAL *values, int32_t *places,
+                                                      const STORED *from, const pgi_melee *melee,
+                                                      int32_t base, AT steps, int vectors,
+                                                      pgi_neighbours neighbours, int64_t step,
+                                                      int32_t place_step, bool placed, int taps,
+                                                      int columns, vec_doubt *doubt)
+{
+    VECTOR best[TOGETHER], before[TOGETHER];
+    AT at[TOGETHER];
+    int t, v;
+
+    PGI_UNROLL
+    for (v = 0; v < vectors; v++) {
+        best[v] = before[v] = PGI_NAME(melee_load, ELEMENT)(
+            from + melee->offset[0] + v * LANES * step, neighbours, step, true);
+        at[v] = WORD(set_at)(melee->place[0]);
+    }
+    for (t = 1; t < taps; t++) {
+        const AT place = WORD(set_at)(melee->place[t]);
+
+        PGI_UNROLL
+        for (v = 0; v < vectors; v++) {
+            const VECTOR other = PGI_NAME(melee_load, ELEMENT)(
+                from + melee->offset[t] + v * LANES * step, neighbours, step,
+                neighbours == PGI_EVERY_OTHER && t % columns == 0);
+            const MASK won = WORD(above)(other, best[v]);
+
+            best[v] = WORD(larger)(other, best[v]);
+            if (placed)
+                at[v] = WORD(choose_at)(won, place, at[v]);
+            if (t % 2) /* two at a time */
+                WORD(doubt_nan)(before[v], other, doubt);
+            before[v] = other;
+        }
+    }
+    PGI_UNROLL
+    for (v = 0; v < vectors; v++) {
+        if (taps % 2)
+            WORD(doubt_nan)(before[v], before[v], doubt);
+        if (values)
+            WORD(put)(values + v * LANES, best[v]);
+        if (placed)
+            WORD(put_at)
+        (places + v * LANES,
+         WORD(add_at)(at[v],
+                      WORD(add_at)(WORD(set_at)(base + v * (int32_t)LANES * place_step), steps)));
+    }
+}
+
+/* One cell; returns whether a tap is NaN. */
+static bool PGI_NAME(melee_cell, ELEMENT)(REAL *value, int32_t *place, const STORED *from,
+                                          const pgi_melee *melee, int32_t base)
+{
+    REAL best = melee->taps ? LOAD(from[melee->offset[0]]) : -(REAL)INFINITY;
+    bool nan = best != best;
+    int winner = 0, t;
+
+    for (t = 1; t < melee->taps && !(melee->rule == PGI_RULE_LEADING && t == 1 && nan); t++) {
+        const REAL other = LOAD(from[melee->offset[t]]);
+
+        nan |= other != other;
+        if (PGI_NAME(wins_one, REAL_NAME)(melee->rule, other, best)) {
+            best = other;
+            winner = t;
+        }
+    }
+    if (value)
+        *value = best;
+    if (place)
+        *place = melee->taps ? melee->place[winner] + base : PGI_NOWHERE;
+    return nan;
+}
+
+PGI_ALWAYS_INLINE bool PGI_NAME(melee_rows, ELEMENT)(REAL *values, int32_t *places, const STORED *x,
+                                                     const pgi_melee *melee,
+                                                     pgi_neighbours neighbours, bool placed,
+                                                     int taps, int columns)
+{
+    const bool grouped = melee->lanes > 1;
+    const int64_t groups = grouped ? melee->windows : 1;
+    const int64_t cells = grouped ? melee->lanes : melee->windows;
+    const int64_t step = neighbours == PGI_SIDE_BY_SIDE  ? 1
+                         : neighbours == PGI_EVERY_OTHER ? 2
+                                                         : melee->step;
+    const int32_t place_step = grouped ? 0 : melee->place_step;
+    const AT steps = WORD(count_at)(place_step);
+    vec_doubt doubt = vec_no_doubt();
+    int64_t r, g, i;
+
+    for (r = 0; r < melee->rows; r++) {
+        for (g = 0; g < groups; g++) {
+            const int64_t to = r * melee->to_row + g * cells;
+            const STORED *from = x + r * melee->row_step + g * melee->step;
+            const int32_t base = (int32_t)r * melee->row_place + (int32_t)g * melee->place_step;
+
+#define CELLS(vectors)                                                                             \
+    PGI_NAME(melee_cells, ELEMENT)                                                                 \
+    (values ? values + to + i : NULL, placed ? places + to + i : NULL, from + i * step, melee,     \
+     base + (int32_t)i * place_step, steps, vectors, neighbours, step, place_step, placed, taps,   \
+     columns, &doubt)
+            for (i = 0; i + TOGETHER * LANES <= cells; i += TOGETHER * LANES)
+                CELLS(TOGETHER);
+            for (; i < cells; i += LANES) {
+                i = i + LANES > cells ? cells - LANES : i; /* the last where it still fits */
+                CELLS(1);
+            }
+#undef CELLS
+        }
+    }
+    return vec_in_doubt(doubt);
+}
+
+static bool PGI_NAME(melee_one_by_one, ELEMENT)(REAL *values, int32_t *places, const STORED *x,
+                                                const pgi_melee *melee)
+{
+    const int64_t lanes = melee->lanes;
+    bool nan = false;
+    int64_t r, w, lane;
+
+    for (r = 0; r < melee->rows; r++) {
+        for (w = 0; w < melee->windows; w++) {
+            for (lane = 0; lane < lanes; lane++) {
+                const int64_t to = r * melee->to_row + w * lanes + lane;
+
+                nan |= PGI_NAME(melee_cell, ELEMENT)(
+                    values ? values + to : NULL, places ? places + to : NULL,
+                    x + r * melee->row_step + w * melee->step + lane, melee,
+                    (int32_t)r * melee->row_place + (int32_t)w * melee->place_step);
+            }
+        }
+    }
+    return nan;
+}
+
+/* Small square windows have loops of their own. */
+PGI_ALWAYS_INLINE bool PGI_NAME(melee_placed, ELEMENT)(REAL *values, int32_t *places,
+                                                       const STORED *x, const pgi_melee *melee,
+                                                       bool placed)
+{
+    const int taps = melee->taps, columns = melee->columns;
+
+    if (melee->lanes > 1 || melee->neighbours == PGI_SIDE_BY_SIDE)
+        return taps == 4 ? PGI_NAME(melee_rows, ELEMENT)(values, places, x, melee, PGI_SIDE_BY_SIDE,
+                                                         placed, 4, 1)
+               : taps == 9 ? PGI_NAME(melee_rows, ELEMENT)(values, places, x, melee,
+                                                           PGI_SIDE_BY_SIDE, placed, 9, 1)
+                           : PGI_NAME(melee_rows, ELEMENT)(values, places, x, melee,
+                                                           PGI_SIDE_BY_SIDE, placed, taps, 1);
+    if (melee->neighbours == PGI_EVERY_OTHER)
+        return taps == 4 && columns == 2
+                   ? PGI_NAME(melee_rows, ELEMENT)(values, places, x, melee, PGI_EVERY_OTHER,
+                                                   placed, 4, 2)
+               : taps == 9 && columns == 3
+                   ? PGI_NAME(melee_rows, ELEMENT)(values, places, x, melee, PGI_EVERY_OTHER,
+                                                   placed, 9, 3)
+                   : PGI_NAME(melee_rows, ELEMENT)(values, places, x, melee, PGI_EVERY_OTHER,
+                                                   placed, taps, columns);
+    return PGI_NAME(melee_rows, ELEMENT)(values, places, x, melee, PGI_APART, placed, taps, 1);
+}
+
+static bool PGI_NAME(melee, ELEMENT)(void *values, int32_t *places, const void *x,
+                                     const pgi_melee *melee)
+{
+    const int64_t cells = melee->lanes > 1 ? melee->lanes : melee->windows;
+
+    if (melee->taps == 0 || melee->rule != PGI_RULE_PLAIN || cells < LANES)
+        return PGI_NAME(melee_one_by_one, ELEMENT)(values, places, x, melee);
+    return places ? PGI_NAME(melee_placed, ELEMENT)(values, places, x, melee, true)
+                  : PGI_NAME(melee_placed, ELEMENT)(values, NULL, x, melee, false);
+}
+
+#undef TOGETHER
+#undef MASK
+#undef AT
+#undef LANES

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+#include "plan/melee.h"
+
+#include "core/integer.h"
+#include "plan/rows.h"
+
+/* Cells of a row that fill vectors of any level. */
+#define FULL_VECTOR 16
+
+bool pgi_arena_suits(const pgi_gather taps[3], int64_t targets, int64_t lanes, const pgi_tensor *x)
+{
+    int64_t all = 1;
+    int i;
+
+    for (i = 0; i < 3; i++) {
+        if (taps[i].longest > PGI_MELEE_TAPS)
+            return false;
+        all *= taps[i].longest;
+    }
+    if (all > PGI_MELEE_TAPS)
+        return false;
+    return lanes > 1 ? lanes >= FULL_VECTOR && x->stride[PGI_CHANNEL] == 1
+                     : targets >= FULL_VECTOR + taps[2].longest;
+}
+
+pgi_arena_layout pgi_arena_measure(const int64_t targets[3], pgi_placement *at)
+{
+    pgi_arena_layout layout;
+    int i;
+
+    for (i = 0; i < 3; i++)
+        layout.stretches[i] = pgi_place(at, 1, 1, targets[i], sizeof(pgi_stretch));
+    layout.bytes = (size_t)at->end;
+    return layout;
+}
+
+static bool inside(const pgi_box *box, int axis, int64_t p)
+{
+    return p >= box->begin[axis] && p < box->end[axis];
+}
+
+/* Cuts the windows of an axis. Those with taps outside of the box are alone. */
+static void cut_axis(pgi_arena *arena, int axis, int64_t begin, int64_t end)
+{
+    const pgi_gather *taps = &arena->taps[axis];
+    pgi_stretch *last = NULL, *next = arena->stretches[axis];
+    bool alone = false;
+    int64_t o;
+
+    for (o = begin; o < end; o++) {
+        pgi_run run = pgi_run_clip(pgi_gather_run(taps, o), taps->q, taps->axis.in);
+        const bool whole =
+            run.count == 0 || (inside(&arena->box, axis, run.first) &&
+                               inside(&arena->box, axis, run.first + (run.count - 1) * taps->q));
+
+        if (run.count == 0)
+            run.first = 0;
+        if (last && !alone && whole && last->taps == run.count && o == last->begin + 1)
+            last->step = run.first - last->first;
+        if (last && !alone && whole && last->taps == run.count &&
+            run.first == last->first + (o - last->begin) * last->step) {
+            last->end++;
+            continue;
+        }
+        last = next++;
+        *last = (pgi_stretch){o, o + 1, run.count, run.first, 0};
+        alone = !whole;
+    }
+    arena->count[axis] = next - arena->stretches[axis];
+}
+
+void pgi_arena_region(pgi_arena *arena, const int64_t begin[3], const int64_t end[3],
+                      const pgi_box *box)
+{
+    int i;
+
+    arena->box = *box;
+    for (i = 0; i < 3; i++) {
+        arena->stretches[i] =
+            (pgi_stretch *)(void *)(arena->workspace + arena->layout->stretches[i]);
+        cut_axis(arena, i, begin[i], end[i]);
+    }
+}
+
+static pgi_rule rule_of(poolgrad_nan nan)
+{
+    return nan == POOLGRAD_NAN_FIRST  ? PGI_RULE_FIRST
+           : nan == POOLGRAD_NAN_SKIP ? PGI_RULE_SKIP
+           : nan == POOLGRAD_NAN_LAST ? PGI_RULE_LAST
+                                      : PGI_RULE_LEADING;
+}
+
+/* The taps of windows that are alike, from the first window on. */
+static void set_taps(const pgi_arena *arena, const pgi_stretch *const at[3], pgi_melee *melee)
+{
+    const int64_t *stride = arena->tensor->stride + PGI_SPATIAL, *begin = arena->box.begin;
+    const int64_t width = arena->box.end[2] - begin[2], height = arena->box.end[1] - begin[1];
+    int64_t i, j, k;
+
+    melee->taps = 0;
+    melee->columns = (int)at[2]->taps;
+    for (i = 0; i < at[0]->taps; i++) {
+        for (j = 0; j < at[1]->taps; j++) {
+            const int64_t d = i * arena->taps[0].q, h = j * arena->taps[1].q;
+            const int64_t offset = d * stride[0] + h * stride[1];
+            const int64_t row =
+                inside(&arena->box, 0, at[0]->first + d) && inside(&arena->box, 1, at[1]->first + h)
+                    ? ((at[0]->first + d - begin[0]) * height + at[1]->first + h - begin[1]) * width
+                    : PGI_NOWHERE;
+
+            for (k = 0; k < at[2]->taps; k++) {
+                const int64_t w = k * arena->taps[2].q, p = at[2]->first + w;
+
+                melee->offset[melee->taps] = offset + w * stride[2];
+                melee->place[melee->taps++] =
+                    (int32_t)(row + (inside(&arena->box, 2, p) ? p - begin[2] : PGI_NOWHERE));
+            }
+        }
+    }
+    melee->step = at[2]->step * stride[2];
+    melee->row_step = at[1]->step * stride[1];
+    melee->place_step = (int32_t)at[2]->step;
+    melee->row_place = (int32_t)(at[1]->step * width);
+    melee->neighbours = melee->step == 1 ? PGI_SIDE_BY_SIDE
+                        : melee->step == 2 && stride[2] == 1 && melee->columns > 1 ? PGI_EVERY_OTHER
+                                                                                   : PGI_APART;
+}
+
+static const pgi_stretch *stretch_of(const pgi_arena *arena, int axis, int64_t o)
+{
+    const pgi_stretch *stretch = arena->stretches[axis];
+
+    while (o >= stretch->end)
+        stretch++;
+    return stretch;
+}
+
+void pgi_arena_rows(const pgi_arena *arena, const char *x, int64_t lanes, int64_t d, int64_t h,
+                    int64_t rows, char *values, int32_t *places, int64_t to_row)
+{
+    const poolgrad_plan *plan = arena->plan;
+    const int64_t left = arena->stretches[2]->begin;
+    const pgi_stretch *plane = stretch_of(arena, 0, d), *row = stretch_of(arena, 1, h);
+    pgi_stretch one = *plane; /* the window d, and the first of the rows */
+    pgi_stretch these;
+    int64_t done, i;
+
+    one.first += (d - one.begin) * one.step;
+    for (done = 0; done < rows; done += these.end - these.begin, row++) {
+        these = *row;
+        these.begin = h + done;
+        these.end = pgi_min(these.end, h + rows);
+        these.first += (these.begin - row->begin) * row->step;
+        for (i = 0; i < arena->count[2]; i++) {
+            const pgi_stretch *column = &arena->stretches[2][i];
+            const pgi_stretch *const at[3] = {&one, &these, column};
+            const int64_t to = done * to_row + (column->begin - left) * lanes;
+            char *to_values = values ? values + (size_t)to * plan->kernels.real : NULL;
+            int32_t *to_places = places ? places + to : NULL;
+            pgi_melee melee = {.rule = PGI_RULE_PLAIN,
+                               .rows = these.end - these.begin,
+                               .windows = column->end - column->begin,
+                               .lanes = lanes,
+                               .to_row = to_row};
+            const char *from;
+
+            set_taps(arena, at, &melee);
+            from = x + pgi_row_offset(arena->tensor, one.first, these.first, column->first) *
+                           (int64_t)plan->problem.element_size;
+            if (plan->kernels.melee(to_values, to_places, from, &melee)) {
+                melee.rule = rule_of(plan->problem.desc.nan);
+                plan->kernels.melee(to_values, to_places, from, &melee);
+            }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The winners of windows of few taps, straight from x: all taps of a window compete at once. The
+ * windows of an axis are cut into stretches of such that are alike; of a stretch on every axis all
+ * windows are found by one call of a kernel.
+ */
+#ifndef PGI_PLAN_MELEE_H
+#define PGI_PLAN_MELEE_H
+
+#include "plan/contest.h"
+#include "plan/placement.h"
+
+/* Windows [begin, end) of an axis: the taps that each has, the first of the first of them, and how
+ * much further on that of the next is. */
+typedef struct pgi_stretch {
+    int64_t begin, end, taps, first, step;
+} pgi_stretch;
+
+typedef struct pgi_arena_layout {
+    size_t stretches[3];
+    size_t bytes;
+} pgi_arena_layout;
+
+/* Whether it is for windows with these taps, rows of at least `targets` of them, and x. */
+bool pgi_arena_suits(const pgi_gather taps[3], int64_t targets, int64_t lanes, const pgi_tensor *x);
+
+/* The layout, from `at` on in a workspace, for up to so many windows. */
+pgi_arena_layout pgi_arena_measure(const int64_t targets[3], pgi_placement *at);
+
+typedef struct pgi_arena {
+    const poolgrad_plan *plan;
+    const pgi_gather *taps; /* three */
+    const pgi_tensor *tensor;
+    const pgi_arena_layout *layout;
+    char *workspace;
+
+    pgi_box box; /* in which places are counted; what lies outside has places below 0 */
+    pgi_stretch *stretches[3];
+    int64_t count[3];
+} pgi_arena;
+
+/* Sets the windows that it will be asked for, begin < end. */
+void pgi_arena_region(pgi_arena *arena, const int64_t begin[3], const int64_t end[3],
+                      const pgi_box *box);
+
+/* Winners of `rows` rows of windows from (d, h) on, all columns of the region, `to_row` cells from
+ * row to row; x is at the unit's batch and first channel. Values or places may be NULL. */
+void pgi_arena_rows(const pgi_arena *arena, const char *x, int64_t lanes, int64_t d, int64_t h,
+                    int64_t rows, char *values, int32_t *places, int64_t to_row);
+
+#endif
