@@ -96,7 +96,7 @@ static const pgi_level *best_level(void)
         .contest = table->contest_##type, .melee = table->melee_##element,                         \
         .number = {table->number_i64, table->number_i32, table->number_u32},                       \
         .trace = {table->trace_i64, table->trace_i32, table->trace_u32},                           \
-        .deal = table->deal_##type, .award = table->award_##type,                                  \
+        .deal = table->deal_##type, .award = table->award_##element,                               \
     }
 
 static pgi_kernels pick(const pgi_level *level, poolgrad_dtype dtype)

@@ -325,23 +325,32 @@ typedef bool pgi_trace_fn(int32_t *places, const void *indices, const pgi_trace 
 typedef void pgi_deal_fn(void *sums, const int32_t *places, const void *terms, int64_t lanes,
                          int64_t count, bool runs);
 
-/* The same for a row of positions whose windows are few and known: column c has phase c % phases,
- * and its sum is what groups c / phases of all its rows of windows have for it, in this order. */
+/* Rows of positions whose windows are few and known. Column c has phase c % phases, and its sum is
+ * what groups c / phases of the windows of its phase have for it, in their order: terms (elements,
+ * in groups `term_step` apart) where the place is its own. Columns are `to_step` apart; with one
+ * lane both steps are 1. */
 #define PGI_AWARD_PHASES  4
 #define PGI_AWARD_WINDOWS 32
 
+typedef struct pgi_award_phase {
+    int windows;
+    const int32_t *places[PGI_AWARD_WINDOWS];
+    const void *terms[PGI_AWARD_WINDOWS];
+} pgi_award_phase;
+
 typedef struct pgi_award {
-    int64_t columns, lanes;
-    int32_t place; /* of column 0 */
+    int64_t rows, columns, lanes, term_step, to_step;
+    int32_t place;                      /* of column 0 */
+    int32_t place_row;                  /* how much further that of the next row is, */
+    int64_t cell_row, term_row, to_row; /* and its places, terms and elements or sums */
     int phases;
-    struct {
-        int windows;
-        const int32_t *places[PGI_AWARD_WINDOWS];
-        const void *terms[PGI_AWARD_WINDOWS];
-    } phase[PGI_AWARD_PHASES];
+    bool sums;    /* reals are stored as they are; else elements: */
+    double alpha; /* what sums are multiplied with */
+    bool stream;  /* the memory is not expected to be read soon */
+    pgi_award_phase phase[PGI_AWARD_PHASES];
 } pgi_award;
 
-typedef void pgi_award_fn(void *sums, const pgi_award *award);
+typedef void pgi_award_fn(void *to, const pgi_award *award);
 
 /* The kernels of one instruction set for one element type. */
 typedef struct pgi_kernels {

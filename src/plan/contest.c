@@ -63,21 +63,19 @@ static pgi_candidates place_candidates(pgi_placement *at, int64_t a, int64_t b, 
 }
 
 bool pgi_contest_measure(const pgi_gather taps[3], const int64_t targets[3], int64_t lanes,
-                         int64_t before, int64_t after, poolgrad_dtype dtype,
-                         pgi_contest_layout *layout)
+                         poolgrad_dtype dtype, pgi_contest_layout *layout)
 {
     const size_t real = pgi_compute_size(dtype);
     pgi_spans *axis = layout->axis;
     pgi_placement at = {0, true};
-    int64_t wide, row, plane, pitch;
+    int64_t wide, row, plane;
     int i;
 
-    *layout = (pgi_contest_layout){.lanes = lanes, .before = before, .after = after, .real = real};
+    *layout = (pgi_contest_layout){.lanes = lanes, .real = real};
     for (i = 0; i < 3; i++)
         measure_axis(&taps[i], targets[i], &axis[i]);
     if (!pgi_mul(axis[2].reach, lanes, &wide) || !pgi_mul(targets[2], lanes, &row) ||
-        !pgi_mul(targets[1], row, &plane) || !pgi_add(before + after, targets[2], &pitch) ||
-        !pgi_mul(pitch, lanes, &pitch))
+        !pgi_mul(targets[1], row, &plane))
         return false;
     layout->chunk = pgi_max(1, pgi_min(axis[1].reach, CHUNK_CELLS / wide));
     layout->admitted = place_candidates(&at, layout->chunk, 1, wide, real).values;
@@ -87,7 +85,7 @@ bool pgi_contest_measure(const pgi_gather taps[3], const int64_t targets[3], int
         layout->rows[i] = place_candidates(&at, 1, axis[1].reach, row, real);
     for (i = 0; i < !axis[0].nothing + kept_spans(&axis[0]); i++)
         layout->planes[i] = place_candidates(&at, 1, axis[0].reach, plane, real);
-    layout->winners = place_candidates(&at, targets[0], targets[1], pitch, real);
+    layout->winners = place_candidates(&at, targets[0], targets[1], row, real);
     layout->position = pgi_place(&at, 1, 1, axis[2].reach + PGI_SLACK, sizeof(int32_t));
     layout->contender = pgi_place(
         &at, 1, pgi_max(PGI_CONTENDERS, SPAN_CONTENDERS),
@@ -556,10 +554,10 @@ void pgi_contest_run(pgi_contest *contest, const char *x, int64_t lanes, bool pl
     int64_t d, pitch;
 
     contest->lanes = lanes;
-    contest->pitch = cells + (layout->before + layout->after) * lanes;
+    contest->pitch = cells;
     contest->places = placed ? numbers(contest, layout->winners.places) : NULL;
     contest->nan = false;
-    winners = to = cells_at(contest, layout->winners, layout->before * lanes);
+    winners = to = cells_at(contest, layout->winners, 0);
     contest->values = winners.values;
     contest->places = winners.places;
     pitch = direct ? contest->pitch : cells;

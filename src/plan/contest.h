@@ -35,8 +35,7 @@ typedef struct pgi_spans {
 /* Sizes, and where the parts lie in a workspace. */
 typedef struct pgi_contest_layout {
     pgi_spans axis[3];
-    int64_t lanes, before,
-        after;     /* groups at the ends of every row of winners, to be used freely */
+    int64_t lanes;
     int64_t chunk; /* rows that are reduced along W at once */
     size_t real;
 
@@ -49,8 +48,7 @@ typedef struct pgi_contest_layout {
 
 /* The layout for regions of up to `targets` windows; false if a size does not fit. */
 bool pgi_contest_measure(const pgi_gather taps[3], const int64_t targets[3], int64_t lanes,
-                         int64_t before, int64_t after, poolgrad_dtype dtype,
-                         pgi_contest_layout *layout);
+                         poolgrad_dtype dtype, pgi_contest_layout *layout);
 
 /* Places are counted row-major in this box of the input; outside of it they are below 0. */
 typedef struct pgi_box {

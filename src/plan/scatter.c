@@ -16,9 +16,12 @@
 #include <string.h>
 
 /* Taps of a window up to which comparing with each of them is quicker than going where its winner
- * is; and channels side by side that fill a vector. */
-#define FEW_TAPS   32
-#define FULL_LANES 8
+ * is; windows of a position up to which it is so anyway; and cells of a row that fill vectors. */
+#define FEW_TAPS    32
+#define FEW_WINDOWS 2
+#define FULL_VECTOR 16
+/* Cells of the rows that are taken together. */
+#define TOGETHER_CELLS 8192
 /* Windows that overlap so much have winners that are often those of their neighbours. */
 #define RUN_STRIDES 4
 static int64_t length(pgi_range range)
@@ -26,55 +29,90 @@ static int64_t length(pgi_range range)
     return range.end - range.begin;
 }
 
-/* dy of all windows that reach the tile, and places of those before and after them. */
+/* Where the dy of a row of windows begins. */
+static const char *dy_of_row(const pgi_scatter *scatter, int64_t d, int64_t h)
+{
+    const pgi_problem *problem = &scatter->plan->problem;
+
+    return scatter->dy + pgi_row_offset(&problem->source, d, h, scatter->windows[2].begin) *
+                             (int64_t)problem->element_size;
+}
+
+/* dy of all windows that reach the tile, as reals. */
 static void load_windows(pgi_scatter *scatter)
 {
     const poolgrad_plan *plan = scatter->plan;
     const int64_t *stride = plan->problem.source.stride + PGI_SPATIAL;
-    const int64_t lanes = scatter->unit.lanes, before = scatter->parts.before * lanes;
-    const int64_t windows = length(scatter->windows[2]);
+    const int64_t lanes = scatter->unit.lanes, windows = length(scatter->windows[2]);
     /* rows that follow each other without a gap are one row */
-    const int64_t rows = lanes == 1 && scatter->pitch == windows && stride[1] == windows * stride[2]
-                             ? length(scatter->windows[1])
-                             : 1;
-    int32_t *places = scatter->places;
+    const int64_t rows =
+        lanes == 1 && stride[1] == windows * stride[2] ? length(scatter->windows[1]) : 1;
     char *terms = scatter->terms;
-    int64_t d, h, i;
+    int64_t d, h;
 
     for (d = scatter->windows[0].begin; d < scatter->windows[0].end; d++) {
         for (h = scatter->windows[1].begin; h < scatter->windows[1].end; h += rows) {
             pgi_load_row(plan, scatter->dy, d, h, scatter->windows[2].begin, rows * windows, lanes,
-                         terms + (size_t)before * plan->kernels.real);
-            for (i = 0; i < before; i++)
-                places[i] = PGI_NOWHERE;
-            for (i = before + windows * lanes; i < scatter->pitch; i++)
-                places[i] = PGI_NOWHERE;
-            places += rows * scatter->pitch;
-            terms += (size_t)(rows * scatter->pitch) * plan->kernels.real;
+                         terms);
+            terms += (size_t)(rows * windows * lanes) * plan->kernels.real;
         }
     }
 }
 
-/* Whether all windows that positions of the tile look at are in its rows of windows, or before or
- * after them. */
-static void look_at_columns(pgi_scatter *scatter)
+/* Whether positions may read and write what lies side by side in a tensor. */
+static bool side_by_side(const pgi_tensor *tensor, int64_t lanes)
 {
-    const pgi_gather *gather = &scatter->plan->problem.gather[2];
-    const pgi_unit *unit = &scatter->unit;
-    const int64_t turns = (unit->end[2] - unit->begin[2] - 1) / gather->period;
-    const int64_t begin = scatter->windows[2].begin - scatter->parts.before;
-    const int64_t end = scatter->windows[2].end + scatter->parts.after;
-    int64_t i;
+    return tensor->stride[lanes > 1 ? PGI_CHANNEL : PGI_SPATIAL + 2] == 1;
+}
 
-    scatter->award = scatter->parts.award;
-    for (i = 0; scatter->award && i < gather->period; i++) {
-        const pgi_run run = pgi_gather_run(gather, unit->begin[2] + i);
+/* Whether they may write to dx: no sums are needed. */
+static bool stored_directly(const poolgrad_plan *plan, int64_t lanes)
+{
+    return plan->scale.beta == 0 && side_by_side(&plan->problem.target, lanes);
+}
 
-        scatter->columns[i] = run;
-        if (run.count > 0 &&
-            (run.first < begin || run.first + (run.count - 1) * gather->q + turns >= end))
-            scatter->award = false;
+/* dy of all windows that reach the tile, as elements side by side. */
+static void copy_windows(const pgi_scatter *scatter)
+{
+    const pgi_problem *problem = &scatter->plan->problem;
+    const int64_t size = (int64_t)problem->element_size, lanes = scatter->unit.lanes;
+    const int64_t step = problem->source.stride[PGI_SPATIAL + 2] * size;
+    const int64_t lane_step = problem->source.stride[PGI_CHANNEL] * size;
+    char *terms = scatter->terms;
+    int64_t d, h, w, lane;
+
+    for (d = scatter->windows[0].begin; d < scatter->windows[0].end; d++) {
+        for (h = scatter->windows[1].begin; h < scatter->windows[1].end; h++) {
+            const char *row = dy_of_row(scatter, d, h);
+
+            for (w = 0; w < length(scatter->windows[2]); w++)
+                for (lane = 0; lane < lanes; lane++, terms += size)
+                    memcpy(terms, row + w * step + lane * lane_step, (size_t)size);
+        }
     }
+}
+
+/* The positions of an axis whose windows are all among those that reach the tile, if any do. */
+static void look_at_axis(pgi_scatter *scatter, int axis, bool reached)
+{
+    const pgi_gather *gather = &scatter->plan->problem.gather[axis];
+    const pgi_unit *unit = &scatter->unit;
+    const pgi_range windows = scatter->windows[axis];
+    pgi_range *inner = &scatter->inner[axis];
+    int64_t p;
+
+    *inner = (pgi_range){unit->begin[axis], unit->end[axis]};
+    if (!gather->filled)
+        inner->end = inner->begin;
+    for (p = unit->begin[axis]; p < inner->end && reached; p++) {
+        const pgi_run run = pgi_gather_run(gather, p);
+
+        if (run.count > 0 && run.first < windows.begin)
+            inner->begin = p + 1;
+        if (run.count > 0 && run.first + (run.count - 1) * gather->q >= windows.end)
+            inner->end = pgi_min(inner->end, p);
+    }
+    inner->end = pgi_max(inner->begin, inner->end);
 }
 
 /* The windows of a run that are there: the first of them and how many, `q` apart. */
@@ -89,74 +127,127 @@ static pgi_run cut_run(pgi_run run, int64_t q, pgi_range windows)
     return run;
 }
 
-/* Every position takes what is its own: row (d, h). */
-static void award_row(const pgi_scatter *scatter, int64_t d, int64_t h, pgi_run planes)
+/* Columns [begin, end) of row (d, h) take what is their own, from windows of these planes and rows.
+ * More than one: all their windows are there. */
+static void award_columns(const pgi_scatter *scatter, pgi_range columns, pgi_award *award,
+                          pgi_run planes, pgi_run rows)
 {
-    const poolgrad_plan *plan = scatter->plan;
-    const pgi_gather *gather = plan->problem.gather;
-    const pgi_unit *unit = &scatter->unit;
-    const pgi_run rows = cut_run(pgi_gather_run(&gather[1], h), gather[1].q, scatter->windows[1]);
-    const int64_t at[3] = {d, h, unit->begin[2]}, real = (int64_t)plan->kernels.real;
-    pgi_award award = {.columns = unit->end[2] - unit->begin[2],
-                       .lanes = unit->lanes,
-                       .place = pgi_place_in_tile(scatter, at),
-                       .phases = (int)gather[2].period};
+    const pgi_problem *problem = &scatter->plan->problem;
+    const pgi_gather *gather = problem->gather;
+    const int64_t lanes = scatter->unit.lanes, size = (int64_t)problem->element_size;
+    const int64_t cells = length(scatter->windows[2]) * lanes;
+    const bool copied = !side_by_side(&problem->source, lanes);
     int64_t m, t, w;
     int i;
 
-    for (i = 0; i < award.phases; i++) {
-        const pgi_run columns = scatter->columns[i];
-        int windows = 0;
+    award->columns = length(columns);
+    award->phases = (int)pgi_min(gather[2].period, award->columns);
+    for (i = 0; i < award->phases; i++) {
+        pgi_award_phase *phase = &award->phase[i];
+        const pgi_run run = cut_run(pgi_gather_run(&gather[2], columns.begin + i), gather[2].q,
+                                    scatter->windows[2]);
 
+        phase->windows = 0;
         for (m = 0; m < planes.count; m++) {
             for (t = 0; t < rows.count; t++) {
-                const int64_t od = planes.first + m * gather[0].q - scatter->windows[0].begin;
-                const int64_t oh = rows.first + t * gather[1].q - scatter->windows[1].begin;
-                int64_t cell = (od * length(scatter->windows[1]) + oh) * scatter->pitch +
-                               (scatter->parts.before + columns.first - scatter->windows[2].begin) *
-                                   unit->lanes;
+                const int64_t d = planes.first + m * gather[0].q;
+                const int64_t h = rows.first + t * gather[1].q;
+                const int64_t cell =
+                    ((d - scatter->windows[0].begin) * length(scatter->windows[1]) + h -
+                     scatter->windows[1].begin) *
+                    cells;
+                const char *terms =
+                    copied ? scatter->terms + cell * size : dy_of_row(scatter, d, h);
 
-                for (w = 0; w < columns.count; w++, cell += gather[2].q * unit->lanes) {
-                    award.phase[i].places[windows] = scatter->places + cell;
-                    award.phase[i].terms[windows++] = scatter->terms + cell * real;
+                for (w = 0; w < run.count; w++) {
+                    const int64_t o = run.first + w * gather[2].q - scatter->windows[2].begin;
+
+                    phase->places[phase->windows] = scatter->places + cell + o * lanes;
+                    phase->terms[phase->windows++] = terms + o * award->term_step * size;
                 }
             }
         }
-        award.phase[i].windows = windows;
     }
-    plan->kernels.award(scatter->workspace + scatter->parts.sums + award.place * unit->lanes * real,
-                        &award);
 }
 
-static void sum_tile(const pgi_scatter *scatter)
+/* Positions take what is their own: `count` rows from (d, h) on, as far apart as their windows are
+ * alike. More than one: all their windows are there. */
+static void award_rows(const pgi_scatter *scatter, char *dx, int64_t d, int64_t h, int64_t count,
+                       pgi_run planes)
 {
     const poolgrad_plan *plan = scatter->plan;
-    const pgi_gather *gather = plan->problem.gather;
+    const pgi_problem *problem = &plan->problem;
+    const pgi_gather *gather = &problem->gather[1];
     const pgi_unit *unit = &scatter->unit;
-    const size_t real = plan->kernels.real;
-    const int64_t rows = length(scatter->windows[0]) * length(scatter->windows[1]);
-    const int64_t before = scatter->parts.before * unit->lanes;
-    char *sums = scatter->workspace + scatter->parts.sums;
-    int64_t d, h;
+    const pgi_tensor *source = &problem->source, *target = &problem->target;
+    const int64_t lanes = unit->lanes, width = unit->end[2] - unit->begin[2];
+    const int64_t at[3] = {d, h, unit->begin[2]}, windows = length(scatter->windows[2]);
+    const bool copied = !side_by_side(source, lanes), sums = !stored_directly(plan, lanes);
+    const pgi_run rows = cut_run(pgi_gather_run(gather, h), gather->q, scatter->windows[1]);
+    const pgi_range inner = scatter->inner[2];
+    const size_t size = sums ? plan->kernels.real : problem->element_size;
+    char *to = scatter->workspace + scatter->parts.sums;
+    pgi_range part;
+    pgi_award award; /* large: its phases are set as they are needed */
 
-    if (!scatter->award) {
-        /* without windows before and after them, all rows are one */
-        const int64_t joined = scatter->parts.award ? 1 : rows;
+    award.rows = count;
+    award.lanes = lanes;
+    award.term_step = copied || lanes == 1 ? lanes : source->stride[PGI_SPATIAL + 2];
+    award.to_step = sums || lanes == 1 ? lanes : target->stride[PGI_SPATIAL + 2];
+    award.place_row = (int32_t)(gather->period * width);
+    award.cell_row = windows * lanes;
+    award.term_row = copied ? award.cell_row : source->stride[PGI_SPATIAL + 1];
+    award.to_row = gather->period * target->stride[PGI_SPATIAL + 1];
+    award.sums = sums;
+    award.alpha = plan->scale.alpha;
+    award.stream = scatter->work->stream;
+    if (!sums)
+        to = dx + pgi_row_offset(target, d, h, unit->begin[2]) * (int64_t)size;
+    for (part.begin = at[2]; part.begin < unit->end[2]; part.begin = part.end) {
+        const int64_t column = part.begin - at[2];
 
-        for (h = 0; h < rows; h += joined)
-            plan->kernels.deal(sums, scatter->places + h * scatter->pitch + before,
-                               scatter->terms + (size_t)(h * scatter->pitch + before) * real,
-                               unit->lanes, joined * length(scatter->windows[2]),
-                               scatter->parts.runs);
-        return;
+        part.end =
+            part.begin == inner.begin && inner.end > inner.begin ? inner.end : part.begin + 1;
+        award.place = pgi_place_in_tile(scatter, at) + (int32_t)column;
+        award_columns(scatter, part, &award, planes, rows);
+        plan->kernels.award(to + (size_t)(column * award.to_step) * size, &award);
     }
-    for (d = unit->begin[0]; d < unit->end[0]; d++) {
-        const pgi_run planes =
-            cut_run(pgi_gather_run(&gather[0], d), gather[0].q, scatter->windows[0]);
+    if (sums)
+        pgi_store_row(plan, dx, d, h, at[2], width, lanes, to);
+}
 
-        for (h = unit->begin[1]; h < unit->end[1]; h++)
-            award_row(scatter, d, h, planes);
+/* Positions take: those of plane d. Rows whose windows are alike are taken together, but not so
+ * many that what they read is no longer in the cache when those between them need it. */
+static void award_plane(const pgi_scatter *scatter, char *dx, int64_t d)
+{
+    const pgi_gather *gather = scatter->plan->problem.gather;
+    const pgi_unit *unit = &scatter->unit;
+    const pgi_range inner = scatter->inner[1];
+    const int64_t period = gather[1].period;
+    const pgi_run planes = cut_run(pgi_gather_run(&gather[0], d), gather[0].q, scatter->windows[0]);
+    const int64_t cells = (unit->end[2] - unit->begin[2]) * unit->lanes;
+    const int64_t most =
+        stored_directly(scatter->plan, unit->lanes) ? pgi_max(1, TOGETHER_CELLS / cells) : 1;
+    int64_t h, first, block;
+
+    for (h = unit->begin[1]; h < unit->end[1]; h += block) {
+        block = pgi_min(most > 1 ? most * period : 1, inner.end - h);
+        if (h < inner.begin || h >= inner.end)
+            block = 1;
+        for (first = h; first < pgi_min(h + period, h + block); first++)
+            award_rows(scatter, dx, d, first, (h + block - first - 1) / period + 1, planes);
     }
+}
+
+/* Positions take. */
+static void award_tile(const pgi_scatter *scatter, char *dx, bool reached)
+{
+    int64_t d;
+
+    if (reached && !side_by_side(&scatter->plan->problem.source, scatter->unit.lanes))
+        copy_windows(scatter);
+    for (d = scatter->unit.begin[0]; d < scatter->unit.end[0]; d++)
+        award_plane(scatter, dx, d);
 }
 
 static void store_tile(const pgi_scatter *scatter, char *dx)
@@ -190,31 +281,64 @@ static void store_tile(const pgi_scatter *scatter, char *dx)
     }
 }
 
-static void find_winners(pgi_scatter *scatter, bool new_tile)
+/* Winners from x; false if no window covers anything. */
+static bool find_winners(pgi_scatter *scatter, bool new_tile)
 {
     const pgi_problem *problem = &scatter->plan->problem;
     const pgi_unit *unit = &scatter->unit;
+    const char *x =
+        pgi_unit_memory(problem, &problem->x, unit, scatter->work->x, problem->element_size);
+    int64_t begin[3], end[3], d;
     pgi_box box;
     int i;
 
-    if (new_tile) {
-        int64_t begin[3], end[3];
-
-        for (i = 0; i < 3; i++) {
-            begin[i] = scatter->windows[i].begin;
-            end[i] = scatter->windows[i].end;
-            box.begin[i] = unit->begin[i];
-            box.end[i] = unit->end[i];
-        }
-        pgi_contest_region(&scatter->contest, begin, end, &box);
+    for (i = 0; i < 3; i++) {
+        begin[i] = scatter->windows[i].begin;
+        end[i] = scatter->windows[i].end;
+        box.begin[i] = unit->begin[i];
+        box.end[i] = unit->end[i];
     }
-    if (!scatter->contest.empty)
-        pgi_contest_run(
-            &scatter->contest,
-            pgi_unit_memory(problem, &problem->x, unit, scatter->work->x, problem->element_size),
-            unit->lanes, true);
+    if (scatter->parts.direct) {
+        const int64_t cells = length(scatter->windows[2]) * unit->lanes;
+        const int64_t rows = length(scatter->windows[1]);
+
+        if (new_tile)
+            pgi_arena_region(&scatter->arena, begin, end, &box);
+        for (d = begin[0]; d < end[0]; d++)
+            pgi_arena_rows(&scatter->arena, x, unit->lanes, d, begin[1], rows, NULL,
+                           scatter->places + (d - begin[0]) * rows * cells, cells);
+        return true;
+    }
+    if (new_tile)
+        pgi_contest_region(&scatter->contest, begin, end, &box);
+    if (scatter->contest.empty)
+        return false;
+    pgi_contest_run(&scatter->contest, x, unit->lanes, true);
     memcpy(scatter->windows, scatter->contest.windows, sizeof scatter->windows);
-    scatter->places = scatter->contest.places - scatter->parts.before * unit->lanes;
+    scatter->places = scatter->contest.places;
+    return true;
+}
+
+/* Windows give. */
+static void deal_tile(pgi_scatter *scatter, char *dx, bool reached)
+{
+    const poolgrad_plan *plan = scatter->plan;
+    const pgi_unit *unit = &scatter->unit;
+    char *sums = scatter->workspace + scatter->parts.sums;
+    int64_t places = unit->lanes, windows = 1;
+    int i;
+
+    for (i = 0; i < 3; i++) {
+        places *= unit->end[i] - unit->begin[i];
+        windows *= length(scatter->windows[i]);
+    }
+    memset(sums, 0, (size_t)places * plan->kernels.real);
+    if (reached) {
+        load_windows(scatter);
+        plan->kernels.deal(sums, scatter->places, scatter->terms, unit->lanes, windows,
+                           scatter->parts.runs);
+    }
+    store_tile(scatter, dx);
 }
 
 static void run_unit(void *context, const pgi_unit *unit, bool new_tile)
@@ -223,7 +347,8 @@ static void run_unit(void *context, const pgi_unit *unit, bool new_tile)
     const poolgrad_plan *plan = scatter->plan;
     const pgi_problem *problem = &plan->problem;
     const pgi_work *work = scatter->work;
-    int64_t places = unit->lanes;
+    char *dx = (char *)pgi_unit_memory(problem, &problem->target, unit, work->target,
+                                       problem->element_size);
     bool reached = true;
     int i;
 
@@ -231,36 +356,30 @@ static void run_unit(void *context, const pgi_unit *unit, bool new_tile)
     for (i = 0; i < 3; i++) {
         scatter->windows[i] = pgi_gather_reach(&problem->gather[i], unit->begin[i], unit->end[i]);
         reached &= length(scatter->windows[i]) > 0;
-        places *= unit->end[i] - unit->begin[i];
     }
+    scatter->places = (int32_t *)(void *)(scatter->workspace + scatter->parts.places);
+    scatter->terms = scatter->workspace + scatter->parts.terms;
     if (reached && problem->has_indices) {
         if (new_tile)
             pgi_trace_tile(scatter);
         scatter->indices =
             pgi_unit_memory(problem, &problem->indices, unit, work->indices, problem->index_size);
-        scatter->places = (int32_t *)(void *)(scatter->workspace + scatter->parts.places);
+        pgi_trace_windows(scatter);
     } else if (reached) {
-        find_winners(scatter, new_tile);
-        reached = !scatter->contest.empty;
+        reached = find_winners(scatter, new_tile);
     }
-    if (reached && new_tile)
-        look_at_columns(scatter);
-    if (!reached || !scatter->award)
-        memset(scatter->workspace + scatter->parts.sums, 0, (size_t)places * plan->kernels.real);
-    if (reached) {
-        scatter->pitch =
-            (length(scatter->windows[2]) + scatter->parts.before + scatter->parts.after) *
-            unit->lanes;
-        scatter->terms = scatter->workspace + scatter->parts.terms;
+    if (reached)
         scatter->dy =
             pgi_unit_memory(problem, &problem->source, unit, work->source, problem->element_size);
-        if (problem->has_indices)
-            pgi_trace_windows(scatter);
-        load_windows(scatter);
-        sum_tile(scatter);
+    if (!scatter->parts.award) {
+        deal_tile(scatter, dx, reached);
+        return;
     }
-    store_tile(scatter, (char *)pgi_unit_memory(problem, &problem->target, unit, work->target,
-                                                problem->element_size));
+    for (i = 0; i < 3 && !reached; i++)
+        scatter->windows[i] = (pgi_range){0, 0};
+    for (i = 1; i < 3 && new_tile; i++)
+        look_at_axis(scatter, i, reached);
+    award_tile(scatter, dx, reached);
 }
 
 static bool applicable(const pgi_problem *problem)
@@ -274,20 +393,26 @@ static bool applicable(const pgi_problem *problem)
     return problem->desc.op == POOLGRAD_MAX_GRAD && places <= -(int64_t)PGI_NOWHERE;
 }
 
-/* Whether positions take: channels fill vectors, and windows have few taps. */
-static bool takes(const pgi_problem *problem, int64_t lanes)
+/* Whether positions take: their cells fill vectors, and either windows have few taps or few windows
+ * have the position. */
+static bool takes(const pgi_problem *problem, const pgi_tiling *tiling)
 {
     const pgi_gather *gather = problem->gather;
-    int64_t taps = 1;
+    int64_t taps = 1, windows = 1;
     int i;
 
     for (i = 0; i < 3; i++) {
-        if (problem->axis[i].kernel > FEW_TAPS || problem->axis[i].adaptive)
+        if (gather[i].longest > FEW_TAPS || problem->axis[i].adaptive)
             return false;
-        taps *= problem->axis[i].kernel;
+        taps = pgi_min(FEW_TAPS + 1, taps * pgi_min(FEW_TAPS + 1, problem->axis[i].kernel));
+        windows *= gather[i].longest;
     }
-    return lanes >= FULL_LANES && taps <= FEW_TAPS && gather[2].filled &&
-           gather[2].period <= PGI_AWARD_PHASES;
+    if ((taps > FEW_TAPS && windows > FEW_WINDOWS) || !gather[2].filled)
+        return false;
+    return tiling->lanes > 1
+               ? tiling->lanes >= FULL_VECTOR && gather[2].period <= PGI_AWARD_PHASES
+               : tiling->extent[2] >= 2 * FULL_VECTOR + gather[2].longest * gather[2].period &&
+                     gather[2].period <= 2;
 }
 
 static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling,
@@ -295,35 +420,40 @@ static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling,
 {
     const int64_t real = (int64_t)pgi_compute_size(problem->desc.dtype), lanes = tiling->lanes;
     pgi_placement at = {0, true};
-    int64_t windows[3], row, pitch;
+    int64_t windows[3], cells, row;
     int i;
 
-    *parts = (pgi_scatter_parts){.award = takes(problem, lanes),
+    *parts = (pgi_scatter_parts){.award = takes(problem, tiling),
                                  .runs = problem->axis[2].kernel >
                                          RUN_STRIDES * problem->axis[2].stride};
-    if (parts->award)
-        parts->before = parts->after = problem->gather[2].longest * problem->gather[2].q;
     for (i = 0; i < 3; i++) {
         windows[i] = pgi_min(pgi_gather_reach_bound(&problem->gather[i], tiling->extent[i]),
                              problem->gather[i].most_sources);
         /* without windows there is no contest, but it wants at least one target */
         windows[i] = pgi_max(1, windows[i]);
     }
-    if (!pgi_add(windows[2], parts->before + parts->after, &pitch) ||
-        !pgi_mul(pitch, lanes, &pitch) || !pgi_mul(tiling->extent[2], lanes, &row))
+    if (!pgi_mul(windows[2], lanes, &cells) || !pgi_mul(tiling->extent[2], lanes, &row))
         return -1;
-    if (problem->has_x) {
-        if (!pgi_contest_measure(problem->taps, windows, lanes, parts->before, parts->after,
-                                 problem->desc.dtype, &parts->contest))
+    parts->direct =
+        problem->has_x && pgi_arena_suits(problem->taps, windows[2], lanes, &problem->x);
+    if (parts->direct) {
+        parts->arena = pgi_arena_measure(windows, &at);
+    } else if (problem->has_x) {
+        if (!pgi_contest_measure(problem->taps, windows, lanes, problem->desc.dtype,
+                                 &parts->contest))
             return -1;
         at.end = (int64_t)parts->contest.bytes;
-    } else {
-        parts->places = pgi_place(&at, windows[0], windows[1], pitch, sizeof(int32_t));
+    }
+    if (problem->has_indices || parts->direct) {
+        parts->places = pgi_place(&at, windows[0], windows[1], cells, sizeof(int32_t));
         pgi_place(&at, 1, 1, PGI_SLACK, sizeof(int32_t));
     }
-    parts->terms = pgi_place(&at, windows[0], windows[1], pitch, real);
-    pgi_place(&at, 1, 1, PGI_SLACK, real);
-    parts->sums = pgi_place(&at, tiling->extent[0], tiling->extent[1], row, real);
+    if (!parts->award || !side_by_side(&problem->source, lanes)) {
+        parts->terms = pgi_place(&at, windows[0], windows[1], cells, real);
+        pgi_place(&at, 1, 1, PGI_SLACK, real);
+    }
+    parts->sums =
+        pgi_place(&at, tiling->extent[0], parts->award ? 1 : tiling->extent[1], row, real);
     pgi_place(&at, 1, 1, PGI_SLACK, real);
     parts->begin = pgi_place(&at, 1, 1, pgi_max(windows[2], PGI_JOINED_WINDOWS), sizeof(int32_t));
     parts->width = pgi_place(&at, 1, 1, pgi_max(windows[2], PGI_JOINED_WINDOWS), sizeof(int32_t));
@@ -352,10 +482,15 @@ static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, 
                            .contest = {.plan = plan,
                                        .taps = plan->problem.taps,
                                        .tensor = &plan->problem.x,
-                                       .workspace = workspace}};
+                                       .workspace = workspace},
+                           .arena = {.plan = plan,
+                                     .taps = plan->problem.taps,
+                                     .tensor = &plan->problem.x,
+                                     .workspace = workspace}};
 
     measure(&plan->problem, &plan->tiling, &scatter.parts);
     scatter.contest.layout = &scatter.parts.contest;
+    scatter.arena.layout = &scatter.parts.arena;
     pgi_each_unit(plan, begin, end, run_unit, &scatter);
 }
 

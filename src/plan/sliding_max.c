@@ -269,7 +269,7 @@ static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling, pgi
         parts->arena = pgi_arena_measure(tiling->extent, &at);
         parts->rows = pgi_max(1, pgi_min(tiling->extent[1], CHUNK_CELLS / cells));
     } else {
-        if (!pgi_contest_measure(problem->gather, tiling->extent, tiling->lanes, 0, 0,
+        if (!pgi_contest_measure(problem->gather, tiling->extent, tiling->lanes,
                                  problem->desc.dtype, &parts->contest))
             return -1;
         at.end = (int64_t)parts->contest.bytes;

@@ -189,7 +189,7 @@ static bool trace_rows(const pgi_scatter *scatter, int64_t d, int64_t h, int32_t
         .lanes = unit->lanes,
         .lane_step = indices->stride[PGI_CHANNEL],
         .index_row = indices->stride[PGI_SPATIAL + 1],
-        .place_row = scatter->pitch,
+        .place_row = length(scatter->windows[2]) * unit->lanes,
         .origin = batch * indexing->batch_step + channel * indexing->channel_step,
         .origin_step = indexing->channel_step,
         .unit = indexing->unit,
@@ -237,7 +237,8 @@ static bool trace_rows(const pgi_scatter *scatter, int64_t d, int64_t h, int32_t
 
 void pgi_trace_windows(const pgi_scatter *scatter)
 {
-    int32_t *places = scatter->places + scatter->parts.before * scatter->unit.lanes;
+    const int64_t cells = length(scatter->windows[2]) * scatter->unit.lanes;
+    int32_t *places = scatter->places;
     int64_t d, h, i, count;
 
     for (d = scatter->windows[0].begin; d < scatter->windows[0].end; d++) {
@@ -245,8 +246,8 @@ void pgi_trace_windows(const pgi_scatter *scatter)
             count = 1;
             if (!scatter->quick || !trace_rows(scatter, d, h, places, &count))
                 for (i = 0; i < count; i++)
-                    read_indices(scatter, d, h + i, places + i * scatter->pitch);
-            places += count * scatter->pitch;
+                    read_indices(scatter, d, h + i, places + i * cells);
+            places += count * cells;
         }
     }
 }

@@ -3,17 +3,19 @@
 #ifndef PGI_PLAN_TRACE_H
 #define PGI_PLAN_TRACE_H
 
-#include "plan/contest.h"
+#include "plan/melee.h"
 
 /* Rows of windows are joined to this many where they follow each other. */
 #define PGI_JOINED_WINDOWS 256
 
 typedef struct pgi_scatter_parts {
+    bool direct;                /* winners are found straight from x */
     pgi_contest_layout contest; /* if winners come from x: its winners are the places */
-    int64_t before, after;      /* groups in a row of windows that are none */
+    pgi_arena_layout arena;     /* or this */
     bool award;                 /* positions take, windows do not give */
     bool runs;                  /* neighbouring windows often have one winner */
-    size_t places, terms, sums; /* of windows, of windows, of positions */
+    size_t places, terms, sums; /* of windows, of windows, of positions; where they take, terms are
+                                   elements, and sums those of a row */
     size_t begin, width;        /* of windows: the columns that they cover */
 } pgi_scatter_parts;
 
@@ -21,16 +23,15 @@ typedef struct pgi_scatter {
     const poolgrad_plan *plan;
     const pgi_work *work;
     pgi_scatter_parts parts;
-    pgi_contest contest; /* over the windows, if winners come from x */
+    pgi_contest contest; /* over the windows, if winners come from x; or */
+    pgi_arena arena;
     pgi_unit unit;
     pgi_range windows[3];     /* that reach the tile */
     const char *dy, *indices; /* of the unit's batch and first channel */
     char *workspace;
-    bool quick;     /* rows of indices can be traced at once */
-    int64_t joined; /* rows of windows whose columns are known, one behind the other */
-    bool award;     /* positions take */
-    pgi_run columns[PGI_AWARD_PHASES]; /* then: the windows of the first positions of a row */
-    int64_t pitch;                     /* cells from row to row of windows */
+    bool quick;         /* rows of indices can be traced at once */
+    int64_t joined;     /* rows of windows whose columns are known, one behind the other */
+    pgi_range inner[3]; /* where positions take: on an axis, those whose windows are all there */
     int32_t *places;
     char *terms;
 } pgi_scatter;

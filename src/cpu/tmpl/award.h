@@ -1,121 +1,209 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Kernel bodies of the max gradient for one compute type: REAL, and its suffix REAL_NAME.
- * Signatures and meaning: plan/backend.h. As in contest.h, loops run to the end of a vector.
+ * Positions that take what windows have for them, for one element type. Included by entry.h, whose
+ * parameters and words it uses. Signature and meaning: plan/backend.h.
  */
 
-#define VECTOR  PGI_VECTOR(REAL_NAME)
-#define AT      PGI_AT(REAL_NAME)
-#define WORD(w) PGI_VEC(w, REAL_NAME)
-#define BODY(w) PGI_NAME(w, REAL_NAME)
-#define LANES   PGI_LANES(REAL_NAME)
+#define AT    PGI_AT(REAL_NAME)
+#define LANES PGI_LANES(REAL_NAME)
 
-/* What the windows of a phase have for the positions `target`, at cells `at` and on. */
-PGI_ALWAYS_INLINE VECTOR BODY(awarded)(const int32_t *const *places, const REAL *const *terms,
-                                       int windows, int64_t at, AT target)
+/* The windows of a phase in a row; where their number is a constant, registers. */
+typedef struct PGI_NAME(claims, ELEMENT) {
+    const int32_t *places[PGI_AWARD_WINDOWS];
+    const STORED *terms[PGI_AWARD_WINDOWS];
+} PGI_NAME(claims, ELEMENT);
+
+PGI_ALWAYS_INLINE void PGI_NAME(claim, ELEMENT)(PGI_NAME(claims, ELEMENT) * claims,
+                                                const pgi_award *award, int phase, int windows,
+                                                int64_t row)
+{
+    int i;
+
+    for (i = 0; i < windows; i++) {
+        claims->places[i] = award->phase[phase].places[i] + row * award->cell_row;
+        claims->terms[i] = (const STORED *)award->phase[phase].terms[i] + row * award->term_row;
+    }
+}
+
+/* What windows have for the positions `target`, at cells `at` and terms `term` on. */
+PGI_ALWAYS_INLINE VECTOR PGI_NAME(awarded, ELEMENT)(const PGI_NAME(claims, ELEMENT) * claims,
+                                                    int windows, int64_t at, int64_t term,
+                                                    AT target)
 {
     VECTOR sum = WORD(set)(0);
     int i;
 
     for (i = 0; i < windows; i++)
-        sum = WORD(add_where)(WORD(same)(WORD(get_at)(places[i] + at), target), sum,
-                              WORD(get)(terms[i] + at));
+        sum = WORD(add_where)(WORD(same)(WORD(get_at)(claims->places[i] + at), target), sum,
+                              PGI_VEC(load, ELEMENT)(claims->terms[i] + term));
     return sum;
 }
 
-/* Pointers of a phase; where `windows` is a constant, registers. */
-PGI_ALWAYS_INLINE void BODY(award_from)(const pgi_award *award, int phase, int windows,
-                                        const int32_t **places, const REAL **terms)
+/* How sums are stored: a copy of what the award says, which no store can change. */
+typedef struct PGI_NAME(prize, ELEMENT) {
+    REAL alpha;
+    bool sums, stream;
+} PGI_NAME(prize, ELEMENT);
+
+/* Sums of positions to elements, or to sums. */
+PGI_ALWAYS_INLINE void PGI_NAME(award_put, ELEMENT)(void *to, int64_t at, VECTOR sum,
+                                                    PGI_NAME(prize, ELEMENT) prize)
 {
+    const VECTOR scaled = WORD(mul)(sum, WORD(set)(prize.alpha));
+
+    if (prize.sums)
+        WORD(put)((REAL *)to + at, sum);
+    else if (prize.stream)
+        PGI_VEC(stream, ELEMENT)((STORED *)to + at, scaled);
+    else
+        PGI_VEC(store, ELEMENT)((STORED *)to + at, scaled);
+}
+
+/* One lane of column c, the group-th of its phase. */
+static void PGI_NAME(award_one, ELEMENT)(void *to, const pgi_award *award, int64_t row, int64_t c,
+                                         int phase, int64_t group, int64_t lane)
+{
+    const int64_t cell = row * award->cell_row + group * award->lanes + lane;
+    const int64_t term = row * award->term_row + group * award->term_step + lane;
+    const int64_t at = row * award->to_row + c * award->to_step + lane;
+    const int32_t target = award->place + (int32_t)row * award->place_row + (int32_t)c;
+    REAL sum = 0;
     int i;
 
-    for (i = 0; i < windows; i++) {
-        places[i] = award->phase[phase].places[i];
-        terms[i] = award->phase[phase].terms[i];
-    }
+    for (i = 0; i < award->phase[phase].windows; i++)
+        if (award->phase[phase].places[i][cell] == target)
+            sum = sum + LOAD(((const STORED *)award->phase[phase].terms[i])[term]);
+    if (award->sums)
+        ((REAL *)to)[at] = sum;
+    else
+        ((STORED *)to)[at] = STORE((REAL)award->alpha * sum);
 }
 
 /* Column c, all lanes. */
-PGI_ALWAYS_INLINE void BODY(award_group)(REAL *restrict to, const pgi_award *award, int64_t c,
-                                         int phase, int windows)
+PGI_ALWAYS_INLINE void PGI_NAME(award_group, ELEMENT)(void *to, const pgi_award *award, int64_t row,
+                                                      int64_t c, PGI_NAME(prize, ELEMENT) prize,
+                                                      int phase, int64_t group, int windows)
 {
-    const int32_t *places[PGI_AWARD_WINDOWS] = {NULL};
-    const REAL *terms[PGI_AWARD_WINDOWS] = {NULL};
-    const int64_t lanes = award->lanes, group = c / award->phases * lanes;
-    const AT target = WORD(set_at)(award->place + (int32_t)c);
+    const int64_t lanes = award->lanes, cell = group * lanes, term = group * award->term_step;
+    const int64_t at = row * award->to_row + c * award->to_step;
+    const AT target = WORD(set_at)(award->place + (int32_t)row * award->place_row + (int32_t)c);
+    PGI_NAME(claims, ELEMENT) claims;
     int64_t lane;
 
-    BODY(award_from)(award, phase, windows, places, terms);
-    for (lane = 0; lane < lanes; lane += LANES)
-        WORD(put)(to + lane, BODY(awarded)(places, terms, windows, group + lane, target));
+    PGI_NAME(claim, ELEMENT)(&claims, award, phase, windows, row);
+    for (lane = 0; lane + LANES <= lanes; lane += LANES)
+        PGI_NAME(award_put, ELEMENT)
+    (to, at + lane, PGI_NAME(awarded, ELEMENT)(&claims, windows, cell + lane, term + lane, target),
+     prize);
+    for (; lane < lanes; lane++)
+        PGI_NAME(award_one, ELEMENT)(to, award, row, c, phase, group, lane);
 }
 
-static void BODY(award)(void *sums, const pgi_award *award)
+static void PGI_NAME(award_groups, ELEMENT)(void *to, const pgi_award *award, int64_t row,
+                                            PGI_NAME(prize, ELEMENT) prize)
 {
-    REAL *to = sums;
-    int64_t c;
+    int64_t c, group = 0;
+    int p = 0;
 
-    for (c = 0; c < award->columns; c++, to += award->lanes) {
-        const int phase = (int)(c % award->phases), windows = award->phase[phase].windows;
+    for (c = 0; c < award->columns; c++) {
+        const int windows = award->phase[p].windows;
 
         if (windows == 1)
-            BODY(award_group)(to, award, c, phase, 1);
+            PGI_NAME(award_group, ELEMENT)(to, award, row, c, prize, p, group, 1);
         else if (windows == 2)
-            BODY(award_group)(to, award, c, phase, 2);
+            PGI_NAME(award_group, ELEMENT)(to, award, row, c, prize, p, group, 2);
         else if (windows == 4)
-            BODY(award_group)(to, award, c, phase, 4);
+            PGI_NAME(award_group, ELEMENT)(to, award, row, c, prize, p, group, 4);
         else
-            BODY(award_group)(to, award, c, phase, windows);
-    }
-}
-
-/* One lane, where neighbouring windows often have one winner: its sum stays in a register, and is
- * not read back from where it was just written. */
-static void BODY(deal_runs)(REAL *sum, const int32_t *places, const REAL *terms, int64_t count)
-{
-    REAL kept = 0;
-    int32_t last = -1;
-    int64_t i;
-
-    for (i = 0; i < count; i++) {
-        const int32_t place = places[i];
-
-        if (place < 0)
-            continue;
-        if (place != last)
-            kept = sum[place];
-        kept = kept + terms[i];
-        sum[place] = kept;
-        last = place;
-    }
-}
-
-static void BODY(deal)(void *sums, const int32_t *places, const void *terms, int64_t lanes,
-                       int64_t count, bool runs)
-{
-    REAL *sum = sums;
-    const REAL *term = terms;
-    int64_t i, lane;
-
-    if (lanes == 1 && runs) {
-        BODY(deal_runs)(sum, places, term, count);
-        return;
-    }
-    for (i = 0; i < count && lanes == 1; i++)
-        if (places[i] >= 0)
-            sum[places[i]] = sum[places[i]] + term[i];
-    for (i = 0; i < count && lanes > 1; i++, places += lanes, term += lanes) {
-        for (lane = 0; lane < lanes; lane++) {
-            REAL *one = sum + places[lane] * lanes + lane;
-
-            if (places[lane] >= 0)
-                *one = *one + term[lane];
+            PGI_NAME(award_group, ELEMENT)(to, award, row, c, prize, p, group, windows);
+        if (++p == award->phases) {
+            p = 0;
+            group++;
         }
     }
 }
 
-#undef VECTOR
+/* One lane, columns c and on: as many as `phases` vectors have. The number of phases is 1 or 2, a
+ * constant, as are the numbers of windows that they have, if they are few. */
+PGI_ALWAYS_INLINE void PGI_NAME(award_columns,
+                                ELEMENT)(void *to, const PGI_NAME(claims, ELEMENT) claims[2],
+                                         AT target, int64_t c, PGI_NAME(prize, ELEMENT) prize,
+                                         int phases, int even, int odd)
+{
+    const int64_t group = c / phases;
+    VECTOR low = PGI_NAME(awarded, ELEMENT)(&claims[0], even, group, group, target), high;
+
+    if (phases == 2) {
+        const AT other = WORD(add_at)(target, WORD(set_at)(1));
+
+        WORD(zip)
+        (low, PGI_NAME(awarded, ELEMENT)(&claims[1], odd, group, group, other), &low, &high);
+        PGI_NAME(award_put, ELEMENT)(to, c + LANES, high, prize);
+    }
+    PGI_NAME(award_put, ELEMENT)(to, c, low, prize);
+}
+
+PGI_ALWAYS_INLINE void PGI_NAME(award_row, ELEMENT)(void *to, const pgi_award *award, int64_t row,
+                                                    PGI_NAME(prize, ELEMENT) prize, int phases,
+                                                    int even, int odd)
+{
+    const int64_t columns = award->columns, together = phases * LANES;
+    const AT first = WORD(add_at)(WORD(count_at)(phases),
+                                  WORD(set_at)(award->place + (int32_t)row * award->place_row));
+    void *at = prize.sums ? (void *)((REAL *)to + row * award->to_row)
+                          : (void *)((STORED *)to + row * award->to_row);
+    PGI_NAME(claims, ELEMENT) claims[2];
+    int64_t c = 0;
+
+    if (columns >= together) {
+        PGI_NAME(claim, ELEMENT)(&claims[0], award, 0, even, row);
+        PGI_NAME(claim, ELEMENT)(&claims[1], award, phases - 1, odd, row);
+        for (; c + together <= columns; c += together)
+            PGI_NAME(award_columns, ELEMENT)
+        (at, claims, WORD(add_at)(first, WORD(set_at)((int32_t)c)), c, prize, phases, even, odd);
+        if (c < columns) { /* the last where they still fit */
+            c = (columns - together) / phases * phases;
+            prize.stream = false;
+            PGI_NAME(award_columns, ELEMENT)
+            (at, claims, WORD(add_at)(first, WORD(set_at)((int32_t)c)), c, prize, phases, even,
+             odd);
+            c += together;
+        }
+    }
+    for (; c < columns; c++)
+        PGI_NAME(award_one, ELEMENT)(to, award, row, c, (int)(c % phases), c / phases, 0);
+}
+
+static void PGI_NAME(award, ELEMENT)(void *to, const pgi_award *award)
+{
+    const PGI_NAME(prize, ELEMENT)
+        prize = {.alpha = (REAL)award->alpha,
+                 .sums = award->sums,
+                 .stream = award->stream && !award->sums &&
+                           (uintptr_t)to % (PGI_STREAM_ELEMENTS * sizeof(STORED)) == 0 &&
+                           award->to_row % PGI_STREAM_ELEMENTS == 0 &&
+                           (award->lanes == 1 || award->to_step % PGI_STREAM_ELEMENTS == 0)};
+    const int even = award->phase[0].windows;
+    const int odd = award->phases > 1 ? award->phase[1].windows : 0;
+    int64_t r;
+
+#define ROW(phases, even, odd) PGI_NAME(award_row, ELEMENT)(to, award, r, prize, phases, even, odd)
+    for (r = 0; r < award->rows; r++) {
+        if (award->lanes > 1)
+            PGI_NAME(award_groups, ELEMENT)(to, award, r, prize);
+        else if (award->phases == 1)
+            ROW(1, even, 0);
+        else if (even == 1 && odd == 1)
+            ROW(2, 1, 1);
+        else if (even == 1 && odd == 2)
+            ROW(2, 1, 2);
+        else if (even == 2 && odd == 4)
+            ROW(2, 2, 4);
+        else
+            ROW(2, even, odd);
+    }
+#undef ROW
+}
+
 #undef AT
-#undef WORD
-#undef BODY
 #undef LANES

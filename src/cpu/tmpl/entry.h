@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Kernel bodies of contests for one element type. Parameters, undefined again at the end: ELEMENT,
- * STORED, LOAD as in element.h; REAL and REAL_NAME are the includer's. Signatures and meaning:
- * plan/backend.h.
+ * STORED, LOAD, STORE as in element.h; REAL and REAL_NAME are the includer's. Signatures and
+ * meaning: plan/backend.h.
  */
 
 #define VECTOR  PGI_VECTOR(REAL_NAME)
@@ -85,6 +85,7 @@ static bool PGI_NAME(admit, ELEMENT)(void *values, const void *x, const pgi_entr
     return nan;
 }
 
+#include "cpu/tmpl/award.h"
 #include "cpu/tmpl/melee.h"
 
 #undef VECTOR
@@ -93,3 +94,4 @@ static bool PGI_NAME(admit, ELEMENT)(void *values, const void *x, const pgi_entr
 #undef ELEMENT
 #undef STORED
 #undef LOAD
+#undef STORE

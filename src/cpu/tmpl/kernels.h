@@ -4,9 +4,10 @@
  *     PGI_ISA    the name of the instruction set, as a suffix
  * and gets the table pgi_table_<PGI_ISA>; before that it includes the vocabulary of its instruction
  * set (cpu/vec/). Types are stamped below by including element.h (and with it terms.h, finish.h,
- * divide.h), for maxima entry.h (what lies in memory), real.h with sums.h, for maxima contest.h and
- * award.h (what is computed with), and number.h (indices). The order of operations on one element
- * is fixed by docs/arithmetic.md, so every instruction set gives the same bits.
+ * divide.h), for maxima entry.h (what lies in memory; with it melee.h, award.h), real.h with
+ * sums.h, for maxima contest.h and deal.h (what is computed with), and number.h (indices). The
+ * order of operations on one element is fixed by docs/arithmetic.md, so every instruction set gives
+ * the same bits.
  */
 #ifndef PGI_ISA
 #error "define PGI_ISA before including this"
@@ -91,34 +92,38 @@ PGI_ALWAYS_INLINE void PGI_NAME(fetch, ahead)(pgi_ahead *ahead)
 /* Contests. */
 #define REAL      float
 #define REAL_NAME f32
-#include "cpu/tmpl/award.h"
 #include "cpu/tmpl/contest.h"
+#include "cpu/tmpl/deal.h"
 
 #define ELEMENT      f32
 #define STORED       float
 #define LOAD(stored) (stored)
+#define STORE(real)  (real)
 #include "cpu/tmpl/entry.h"
 
 #define ELEMENT      f16
 #define STORED       uint16_t
 #define LOAD(stored) pgi_f32_of_f16(stored)
+#define STORE(real)  pgi_f16_of_f32(real)
 #include "cpu/tmpl/entry.h"
 
 #define ELEMENT      bf16
 #define STORED       uint16_t
 #define LOAD(stored) pgi_f32_of_bf16(stored)
+#define STORE(real)  pgi_bf16_of_f32(real)
 #include "cpu/tmpl/entry.h"
 
 #undef REAL
 #undef REAL_NAME
 #define REAL      double
 #define REAL_NAME f64
-#include "cpu/tmpl/award.h"
 #include "cpu/tmpl/contest.h"
+#include "cpu/tmpl/deal.h"
 
 #define ELEMENT      f64
 #define STORED       double
 #define LOAD(stored) (stored)
+#define STORE(real)  (real)
 #include "cpu/tmpl/entry.h"
 
 #undef REAL

@@ -81,14 +81,52 @@ PGI_ALWAYS_INLINE void PGI_NAME(trace_in, INDEX_NAME)(int32_t *restrict made,
     }
 }
 
-/* At most TRACE_BLOCK indices of one window or of windows one behind the other, in the r-th row.
- * `few` is a constant: the number of rows, or 0 if there are more than three. Returns whether one
- * is bad. */
+/* Indices of one window or of windows one behind the other, in the r-th row, which cover `rows`
+ * rows, a small constant number. Returns whether one is bad. In one loop: 3x3 windows in NXC take
+ * ... */
 PGI_ALWAYS_INLINE bool
 PGI_NAME(trace_few, INDEX_NAME)(int32_t *restrict places, const INDEX *restrict indices,
                                 int64_t step, const pgi_trace *trace, int32_t r, bool windows,
                                 int64_t origin, int64_t origin_step, const int32_t *restrict begin,
-                                const int32_t *restrict width, int64_t count, int few)
+                                const int32_t *restrict width, int64_t count, int rows)
+{
+    const uint32_t limit = (uint32_t)trace->limit, one_width = (uint32_t)width[0];
+    const int32_t one_begin = begin[0];
+    const uint32_t down = (uint32_t)(r * trace->row_step); /* as if it were the first row */
+    uint32_t row[4] = {0}, move[4] = {0};
+    uint64_t all = 0;
+    int32_t bad = 0;
+    int64_t i;
+    int j;
+
+    for (j = 0; j < rows; j++) {
+        row[j] = (uint32_t)trace->row[j] + down;
+        move[j] = (uint32_t)trace->move[j];
+    }
+    for (i = 0; i < count; i++, origin += origin_step) {
+        const uint64_t place = (uint64_t)indices[i * step] - (uint64_t)origin;
+        const uint32_t columns = windows ? (uint32_t)width[i] : one_width;
+        const uint32_t local = (uint32_t)place - (uint32_t)(windows ? begin[i] : one_begin);
+        uint32_t by = (uint32_t)INT32_MIN, moved;
+
+        /* unsigned, so that what lies before the row is far behind it */
+        for (j = 0; j < rows; j++)
+            by = local - row[j] < columns ? move[j] : by;
+        moved = (uint32_t)place + by;
+        all |= place;
+        bad |= by == (uint32_t)INT32_MIN;
+        places[i] = moved < limit ? (int32_t)moved : PGI_NOWHERE;
+    }
+    /* places are below 2^31; what is larger may be a row modulo 2^32 */
+    return bad || all >> 31;
+}
+
+/* At most TRACE_BLOCK indices, windows that cover any number of rows: four rows at a time. */
+PGI_ALWAYS_INLINE bool
+PGI_NAME(trace_many, INDEX_NAME)(int32_t *restrict places, const INDEX *restrict indices,
+                                 int64_t step, const pgi_trace *trace, int32_t r, bool windows,
+                                 int64_t origin, int64_t origin_step, const int32_t *restrict begin,
+                                 const int32_t *restrict width, int64_t count)
 {
     const uint64_t plane = (uint64_t)trace->plane;
     const uint32_t limit = (uint32_t)trace->limit;
@@ -106,9 +144,7 @@ PGI_NAME(trace_few, INDEX_NAME)(int32_t *restrict places, const INDEX *restrict 
         local[i] = (int32_t)((uint32_t)place - down - (uint32_t)(windows ? begin[i] : one_begin));
         made[i] = INT32_MIN;
     }
-    PGI_NAME(trace_in, INDEX_NAME)
-    (made, local, trace->row, trace->move, few ? few : 4, windows, width, count);
-    for (j = 4; j < trace->rows; j += 4)
+    for (j = 0; j < trace->rows; j += 4)
         PGI_NAME(trace_in, INDEX_NAME)
     (made, local, trace->row + j, trace->move + j, 4, windows, width, count);
     for (i = 0; i < count; i++) {
@@ -135,8 +171,8 @@ PGI_ALWAYS_INLINE bool PGI_NAME(trace_of, INDEX_NAME)(int32_t *places, const IND
            : trace->rows == 3
                ? PGI_NAME(trace_few, INDEX_NAME)(places, indices, step, trace, r, windows, origin,
                                                  origin_step, begin, width, count, 3)
-               : PGI_NAME(trace_few, INDEX_NAME)(places, indices, step, trace, r, windows, origin,
-                                                 origin_step, begin, width, count, 0);
+               : PGI_NAME(trace_many, INDEX_NAME)(places, indices, step, trace, r, windows, origin,
+                                                  origin_step, begin, width, count);
 }
 
 /* Indices that count other things between places: tap by tap. */
