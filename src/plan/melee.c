@@ -151,9 +151,12 @@ void pgi_arena_rows(const pgi_arena *arena, const char *x, int64_t lanes, int64_
         these.begin = h + done;
         these.end = pgi_min(these.end, h + rows);
         these.first += (these.begin - row->begin) * row->step;
-        for (i = 0; i < arena->count[2]; i++) {
-            const pgi_stretch *column = &arena->stretches[2][i];
+        /* long stretches first: what the others need of a row of x is then in the cache, and memory
+         * is read from beginning to end */
+        for (i = 0; i < 2 * arena->count[2]; i++) {
+            const pgi_stretch *column = &arena->stretches[2][i % arena->count[2]];
             const pgi_stretch *const at[3] = {&one, &these, column};
+            const bool late = i >= arena->count[2];
             const int64_t to = done * to_row + (column->begin - left) * lanes;
             char *to_values = values ? values + (size_t)to * plan->kernels.real : NULL;
             int32_t *to_places = places ? places + to : NULL;
@@ -164,6 +167,8 @@ void pgi_arena_rows(const pgi_arena *arena, const char *x, int64_t lanes, int64_
                                .to_row = to_row};
             const char *from;
 
+            if (late == (melee.windows >= FULL_VECTOR))
+                continue;
             set_taps(arena, at, &melee);
             from = x + pgi_row_offset(arena->tensor, one.first, these.first, column->first) *
                            (int64_t)plan->problem.element_size;

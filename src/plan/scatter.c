@@ -71,6 +71,22 @@ static bool stored_directly(const poolgrad_plan *plan, int64_t lanes)
     return plan->scale.beta == 0 && side_by_side(&plan->problem.target, lanes);
 }
 
+/* Whether rows are put together before they go past the caches: vectors that do not follow each
+ * other must not. */
+static bool staged(const pgi_scatter *scatter)
+{
+    const int64_t lanes = scatter->unit.lanes;
+
+    return scatter->work->stream_inside && (lanes == 1 || lanes % FULL_VECTOR) &&
+           scatter->plan->problem.target.stride[PGI_SPATIAL + 2] == lanes;
+}
+
+/* How many rows are taken together. */
+static int64_t most_together(int64_t width, int64_t lanes, int64_t period)
+{
+    return pgi_max(1, TOGETHER_CELLS / lanes / width / period) * period;
+}
+
 /* dy of all windows that reach the tile, as elements side by side. */
 static void copy_windows(const pgi_scatter *scatter)
 {
@@ -127,15 +143,16 @@ static pgi_run cut_run(pgi_run run, int64_t q, pgi_range windows)
     return run;
 }
 
-/* Columns [begin, end) of row (d, h) take what is their own, from windows of these planes and rows.
- * More than one: all their windows are there. */
+/* Columns of rows take what is their own, from windows of these planes and rows. More than one: all
+ * their windows are there. `to` and the award are of the first column of the tile. */
 static void award_columns(const pgi_scatter *scatter, pgi_range columns, pgi_award *award,
-                          pgi_run planes, pgi_run rows)
+                          pgi_run planes, pgi_run rows, char *to)
 {
     const pgi_problem *problem = &scatter->plan->problem;
     const pgi_gather *gather = problem->gather;
     const int64_t lanes = scatter->unit.lanes, size = (int64_t)problem->element_size;
     const int64_t cells = length(scatter->windows[2]) * lanes;
+    const int64_t column = columns.begin - scatter->unit.begin[2];
     const bool copied = !side_by_side(&problem->source, lanes);
     int64_t m, t, w;
     int i;
@@ -168,74 +185,102 @@ static void award_columns(const pgi_scatter *scatter, pgi_range columns, pgi_awa
             }
         }
     }
+    award->place += (int32_t)column;
+    to += column * award->to_step * (award->sums ? (int64_t)scatter->plan->kernels.real : size);
+    scatter->plan->kernels.award(to, award);
+    award->place -= (int32_t)column;
 }
 
 /* Positions take what is their own: `count` rows from (d, h) on, as far apart as their windows are
- * alike. More than one: all their windows are there. */
-static void award_rows(const pgi_scatter *scatter, char *dx, int64_t d, int64_t h, int64_t count,
-                       pgi_run planes)
+ * alike, to memory at `to`, `to_row` elements or sums from row to row. More than one: all their
+ * windows are there. */
+static void award_rows(const pgi_scatter *scatter, int64_t d, int64_t h, int64_t count,
+                       pgi_run planes, char *to, int64_t to_row, int64_t to_step)
 {
     const poolgrad_plan *plan = scatter->plan;
     const pgi_problem *problem = &plan->problem;
     const pgi_gather *gather = &problem->gather[1];
     const pgi_unit *unit = &scatter->unit;
-    const pgi_tensor *source = &problem->source, *target = &problem->target;
-    const int64_t lanes = unit->lanes, width = unit->end[2] - unit->begin[2];
-    const int64_t at[3] = {d, h, unit->begin[2]}, windows = length(scatter->windows[2]);
-    const bool copied = !side_by_side(source, lanes), sums = !stored_directly(plan, lanes);
+    const int64_t *stride = problem->source.stride + PGI_SPATIAL, lanes = unit->lanes;
+    const int64_t at[3] = {d, h, unit->begin[2]};
+    const bool copied = !side_by_side(&problem->source, lanes);
+    const bool sums = !stored_directly(plan, lanes);
     const pgi_run rows = cut_run(pgi_gather_run(gather, h), gather->q, scatter->windows[1]);
     const pgi_range inner = scatter->inner[2];
-    const size_t size = sums ? plan->kernels.real : problem->element_size;
-    char *to = scatter->workspace + scatter->parts.sums;
     pgi_range part;
     pgi_award award; /* large: its phases are set as they are needed */
 
     award.rows = count;
     award.lanes = lanes;
-    award.term_step = copied || lanes == 1 ? lanes : source->stride[PGI_SPATIAL + 2];
-    award.to_step = sums || lanes == 1 ? lanes : target->stride[PGI_SPATIAL + 2];
-    award.place_row = (int32_t)(gather->period * width);
-    award.cell_row = windows * lanes;
-    award.term_row = copied ? award.cell_row : source->stride[PGI_SPATIAL + 1];
-    award.to_row = gather->period * target->stride[PGI_SPATIAL + 1];
+    award.term_step = copied || lanes == 1 ? lanes : stride[2];
+    award.to_step = to_step;
+    award.place_row = (int32_t)(gather->period * (unit->end[2] - unit->begin[2]));
+    award.cell_row = length(scatter->windows[2]) * lanes;
+    award.term_row = copied ? award.cell_row : stride[1];
+    award.to_row = to_row;
+    award.place = pgi_place_in_tile(scatter, at);
     award.sums = sums;
     award.alpha = plan->scale.alpha;
-    award.stream = scatter->work->stream;
-    if (!sums)
-        to = dx + pgi_row_offset(target, d, h, unit->begin[2]) * (int64_t)size;
-    for (part.begin = at[2]; part.begin < unit->end[2]; part.begin = part.end) {
-        const int64_t column = part.begin - at[2];
-
-        part.end =
-            part.begin == inner.begin && inner.end > inner.begin ? inner.end : part.begin + 1;
-        award.place = pgi_place_in_tile(scatter, at) + (int32_t)column;
-        award_columns(scatter, part, &award, planes, rows);
-        plan->kernels.award(to + (size_t)(column * award.to_step) * size, &award);
+    award.stream = scatter->work->stream && !staged(scatter);
+    /* the inner ones first: memory is then read from beginning to end */
+    if (length(inner) > 0)
+        award_columns(scatter, inner, &award, planes, rows, to);
+    for (part.begin = unit->begin[2]; part.begin < unit->end[2]; part.begin++) {
+        if (part.begin == inner.begin)
+            part.begin = inner.end;
+        part.end = part.begin + 1;
+        if (part.begin < unit->end[2])
+            award_columns(scatter, part, &award, planes, rows, to);
     }
-    if (sums)
-        pgi_store_row(plan, dx, d, h, at[2], width, lanes, to);
 }
 
-/* Positions take: those of plane d. Rows whose windows are alike are taken together, but not so
- * many that what they read is no longer in the cache when those between them need it. */
-static void award_plane(const pgi_scatter *scatter, char *dx, int64_t d)
+/* Rows of plane d that are taken together: those whose windows are alike, but not so many that what
+ * they read is no longer in the cache when those between them need it. */
+static int64_t rows_together(const pgi_scatter *scatter, int64_t h)
 {
-    const pgi_gather *gather = scatter->plan->problem.gather;
     const pgi_unit *unit = &scatter->unit;
     const pgi_range inner = scatter->inner[1];
-    const int64_t period = gather[1].period;
+    const int64_t period = scatter->plan->problem.gather[1].period;
+
+    if (h < inner.begin || h >= inner.end || !stored_directly(scatter->plan, unit->lanes))
+        return 1;
+    return pgi_min(inner.end - h,
+                   most_together(unit->end[2] - unit->begin[2], unit->lanes, period));
+}
+
+/* Positions take: those of plane d. */
+static void award_plane(const pgi_scatter *scatter, char *dx, int64_t d)
+{
+    const poolgrad_plan *plan = scatter->plan;
+    const pgi_gather *gather = plan->problem.gather;
+    const pgi_tensor *target = &plan->problem.target;
+    const pgi_unit *unit = &scatter->unit;
+    const int64_t period = gather[1].period, lanes = unit->lanes;
+    const int64_t width = unit->end[2] - unit->begin[2];
+    const bool direct = stored_directly(plan, lanes), stage = !direct || staged(scatter);
+    const int64_t size = (int64_t)(direct ? plan->problem.element_size : plan->kernels.real);
+    const int64_t row = stage ? width * lanes : target->stride[PGI_SPATIAL + 1];
+    const int64_t step = stage || lanes == 1 ? lanes : target->stride[PGI_SPATIAL + 2];
     const pgi_run planes = cut_run(pgi_gather_run(&gather[0], d), gather[0].q, scatter->windows[0]);
-    const int64_t cells = (unit->end[2] - unit->begin[2]) * unit->lanes;
-    const int64_t most =
-        stored_directly(scatter->plan, unit->lanes) ? pgi_max(1, TOGETHER_CELLS / cells) : 1;
     int64_t h, first, block;
 
     for (h = unit->begin[1]; h < unit->end[1]; h += block) {
-        block = pgi_min(most > 1 ? most * period : 1, inner.end - h);
-        if (h < inner.begin || h >= inner.end)
-            block = 1;
+        char *memory = dx + pgi_row_offset(target, d, h, unit->begin[2]) * size;
+        char *to = stage ? scatter->workspace + scatter->parts.sums : memory;
+
+        block = rows_together(scatter, h);
         for (first = h; first < pgi_min(h + period, h + block); first++)
-            award_rows(scatter, dx, d, first, (h + block - first - 1) / period + 1, planes);
+            award_rows(scatter, d, first, (h + block - first - 1) / period + 1, planes,
+                       to + (first - h) * row * size, period * row, step);
+        if (!direct) {
+            pgi_store_row(plan, dx, d, h, unit->begin[2], width, lanes, to);
+        } else if (stage && target->stride[PGI_SPATIAL + 1] == row) {
+            plan->kernels.copy(memory, to, block * row * size, true);
+        } else if (stage) {
+            for (first = 0; first < block; first++)
+                plan->kernels.copy(memory + first * target->stride[PGI_SPATIAL + 1] * size,
+                                   to + first * row * size, row * size, true);
+        }
     }
 }
 
@@ -407,12 +452,13 @@ static bool takes(const pgi_problem *problem, const pgi_tiling *tiling)
         taps = pgi_min(FEW_TAPS + 1, taps * pgi_min(FEW_TAPS + 1, problem->axis[i].kernel));
         windows *= gather[i].longest;
     }
-    if ((taps > FEW_TAPS && windows > FEW_WINDOWS) || !gather[2].filled)
+    if (!gather[2].filled)
         return false;
-    return tiling->lanes > 1
-               ? tiling->lanes >= FULL_VECTOR && gather[2].period <= PGI_AWARD_PHASES
-               : tiling->extent[2] >= 2 * FULL_VECTOR + gather[2].longest * gather[2].period &&
-                     gather[2].period <= 2;
+    if (tiling->lanes == 1)
+        return windows <= FEW_WINDOWS && gather[2].period <= 2 &&
+               tiling->extent[2] >= 2 * FULL_VECTOR + gather[2].longest * gather[2].period;
+    return (taps <= FEW_TAPS || windows <= FEW_WINDOWS) && tiling->lanes >= FULL_VECTOR &&
+           gather[2].period <= PGI_AWARD_PHASES;
 }
 
 static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling,
@@ -420,7 +466,7 @@ static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling,
 {
     const int64_t real = (int64_t)pgi_compute_size(problem->desc.dtype), lanes = tiling->lanes;
     pgi_placement at = {0, true};
-    int64_t windows[3], cells, row;
+    int64_t windows[3], cells, row, rows;
     int i;
 
     *parts = (pgi_scatter_parts){.award = takes(problem, tiling),
@@ -434,6 +480,8 @@ static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling,
     }
     if (!pgi_mul(windows[2], lanes, &cells) || !pgi_mul(tiling->extent[2], lanes, &row))
         return -1;
+    rows = pgi_min(tiling->extent[1],
+                   most_together(tiling->extent[2], lanes, problem->gather[1].period));
     parts->direct =
         problem->has_x && pgi_arena_suits(problem->taps, windows[2], lanes, &problem->x);
     if (parts->direct) {
@@ -452,8 +500,8 @@ static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling,
         parts->terms = pgi_place(&at, windows[0], windows[1], cells, real);
         pgi_place(&at, 1, 1, PGI_SLACK, real);
     }
-    parts->sums =
-        pgi_place(&at, tiling->extent[0], parts->award ? 1 : tiling->extent[1], row, real);
+    parts->sums = pgi_place(&at, parts->award ? 1 : tiling->extent[0],
+                            parts->award ? rows : tiling->extent[1], row, real);
     pgi_place(&at, 1, 1, PGI_SLACK, real);
     parts->begin = pgi_place(&at, 1, 1, pgi_max(windows[2], PGI_JOINED_WINDOWS), sizeof(int32_t));
     parts->width = pgi_place(&at, 1, 1, pgi_max(windows[2], PGI_JOINED_WINDOWS), sizeof(int32_t));

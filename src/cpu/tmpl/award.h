@@ -182,7 +182,7 @@ static void PGI_NAME(award, ELEMENT)(void *to, const pgi_award *award)
                  .stream = award->stream && !award->sums &&
                            (uintptr_t)to % (PGI_STREAM_ELEMENTS * sizeof(STORED)) == 0 &&
                            award->to_row % PGI_STREAM_ELEMENTS == 0 &&
-                           (award->lanes == 1 || award->to_step % PGI_STREAM_ELEMENTS == 0)};
+                           award->to_step % PGI_STREAM_ELEMENTS == 0 && award->lanes % LANES == 0};
     const int even = award->phase[0].windows;
     const int odd = award->phases > 1 ? award->phase[1].windows : 0;
     int64_t r;
