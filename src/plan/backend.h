@@ -267,8 +267,8 @@ typedef void pgi_contest_fn(void *values, int32_t *places, const void *from,
 #define PGI_MELEE_TAPS 32
 
 /* How the elements of neighbouring cells lie: side by side (lanes always do), every other (and the
- * taps of a row of a window, of which there are `columns`, at least two, side by side with what is
- * between), or `step` apart. */
+ * taps of a row of a window, of which there are `columns`, at least two, side by side), or `step`
+ * apart. */
 typedef enum pgi_neighbours {
     PGI_SIDE_BY_SIDE,
     PGI_EVERY_OTHER,
@@ -307,8 +307,10 @@ typedef struct pgi_trace {
     int64_t index_row, place_row;      /* from row to row of windows, in indices and in places */
     int64_t origin, origin_step, unit; /* index = place * unit + origin + lane * origin_step */
     int64_t plane;                     /* places */
-    const int32_t *begin, *width;      /* the columns that each window covers */
-    int rows;                          /* and rows of the input that all do: */
+    bool gaps;                         /* windows have gaps along W */
+    const int32_t *begin, *width; /* the columns that each window covers: the first and how many,
+                                     or, with gaps, a bit for each, 32 at most */
+    int rows;                     /* and rows of the input that all do: */
     int32_t row[PGI_CONTENDERS];  /* their first places in the plane, the first again for those that
                                      there are not, */
     int32_t move[PGI_CONTENDERS]; /* what is added to places in them, */

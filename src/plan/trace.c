@@ -62,35 +62,41 @@ static void read_indices(const pgi_scatter *scatter, int64_t d, int64_t h, int32
     }
 }
 
-/* The positions of the input that a window without gaps covers on an axis. */
-static pgi_range covered(const pgi_axis *axis, int64_t o)
+/* The taps that a window has inside the input, `dilation` apart. */
+static pgi_run taps_inside(const pgi_axis *axis, int64_t o)
 {
-    const int64_t start = o * axis->stride - axis->pad_lo;
+    const pgi_run run = {o * axis->stride - axis->pad_lo, axis->kernel};
 
-    if (axis->adaptive)
-        return pgi_axis_adaptive_window(axis, o);
-    return (pgi_range){pgi_max(0, start), pgi_min(axis->in, start + axis->kernel)};
+    if (axis->adaptive) {
+        const pgi_range range = pgi_axis_adaptive_window(axis, o);
+
+        return (pgi_run){range.begin, length(range)};
+    }
+    return pgi_run_clip(run, axis->dilation, axis->in);
+}
+
+static bool has_gaps(const pgi_axis *axis)
+{
+    return axis->dilation != 1 && axis->kernel != 1;
 }
 
 /* Whether the tile at hand allows to trace rows of indices at once: it has whole rows, and windows
- * have no gaps. */
+ * with gaps are not wide. */
 static bool can_be_quick(const pgi_scatter *scatter)
 {
     const pgi_problem *problem = &scatter->plan->problem;
+    const pgi_axis *down = &problem->axis[1], *across = &problem->axis[2];
     int64_t places;
-    int i;
 
-    for (i = 0; i < 3; i++)
-        if (problem->axis[i].dilation != 1 && problem->axis[i].kernel != 1)
-            return false;
+    if (has_gaps(across) && (across->kernel - 1) * across->dilation >= 32)
+        return false;
     /* rows that windows would cover beyond the plane are counted, too */
-    if (!pgi_add(problem->axis[1].in, problem->axis[1].pad_lo, &places) ||
-        !pgi_add(places, problem->axis[1].pad_hi, &places) ||
-        !pgi_add(places, problem->axis[1].kernel + problem->axis[1].stride, &places) ||
-        !pgi_mul(places, problem->axis[2].in, &places) || places > -(int64_t)PGI_NOWHERE)
+    if (!pgi_add(down->in, down->pad_lo, &places) || !pgi_add(places, down->pad_hi, &places) ||
+        !pgi_add(places, (down->kernel - 1) * down->dilation + 1 + down->stride, &places) ||
+        !pgi_mul(places, across->in, &places) || places > -(int64_t)PGI_NOWHERE)
         return false;
     return !problem->indexing.column_major && scatter->unit.begin[2] == 0 &&
-           scatter->unit.end[2] == problem->axis[2].in;
+           scatter->unit.end[2] == across->in;
 }
 
 static int32_t *numbers(const pgi_scatter *scatter, size_t offset)
@@ -103,19 +109,22 @@ void pgi_trace_tile(pgi_scatter *scatter)
     const pgi_range windows = scatter->windows[2];
     int32_t *begin = numbers(scatter, scatter->parts.begin);
     int32_t *width = numbers(scatter, scatter->parts.width);
-    const pgi_axis *axis = &scatter->plan->problem.axis[1];
-    int64_t o, r;
+    const pgi_axis *down = &scatter->plan->problem.axis[1];
+    const pgi_axis *across = &scatter->plan->problem.axis[2];
+    int64_t o, r, t;
 
     scatter->quick = can_be_quick(scatter);
     scatter->joined =
         pgi_max(1, pgi_min(PGI_JOINED_WINDOWS / length(windows), length(scatter->windows[1])));
     for (r = 0; r < scatter->joined && scatter->quick; r++) {
         for (o = windows.begin; o < windows.end; o++) {
-            const pgi_range range = covered(&scatter->plan->problem.axis[2], o);
+            const pgi_run run = taps_inside(across, o);
+            uint32_t taps = 0;
 
-            *begin++ =
-                (int32_t)(range.begin + r * axis->stride * scatter->plan->problem.axis[2].in);
-            *width++ = (int32_t)pgi_max(0, length(range));
+            for (t = 0; t < run.count && has_gaps(across); t++)
+                taps |= UINT32_C(1) << t * across->dilation;
+            *begin++ = (int32_t)((run.count ? run.first : 0) + r * down->stride * across->in);
+            *width++ = has_gaps(across) ? (int32_t)taps : (int32_t)run.count;
         }
     }
 }
@@ -123,22 +132,23 @@ void pgi_trace_tile(pgi_scatter *scatter)
 /* How many rows of windows from (d, h) on cover as many rows of the input as (d, h), each a stride
  * further down. In a plane that is alone, rows that do not exist can be taken for such that do: no
  * place is in them. */
-static int64_t rows_alike(const pgi_scatter *scatter, int64_t h, pgi_range *rows)
+static int64_t rows_alike(const pgi_scatter *scatter, int64_t h, pgi_run *rows)
 {
     const pgi_axis *depth = &scatter->plan->problem.axis[0];
     const pgi_axis *axis = &scatter->plan->problem.axis[1];
     const int64_t left = scatter->windows[1].end - h, start = h * axis->stride - axis->pad_lo;
+    const int64_t span = (axis->kernel - 1) * axis->dilation + 1;
 
-    *rows = covered(axis, h);
+    *rows = taps_inside(axis, h);
     if (axis->adaptive)
         return 1;
     if (depth->in == 1 && axis->kernel <= PGI_CONTENDERS) {
-        *rows = (pgi_range){start, start + axis->kernel};
+        *rows = (pgi_run){start, axis->kernel};
         return left;
     }
-    if (start < 0 || start + axis->kernel > axis->in)
+    if (start < 0 || start + span > axis->in)
         return 1;
-    return pgi_min(left, (axis->in - axis->kernel - start) / axis->stride + 1);
+    return pgi_min(left, (axis->in - span - start) / axis->stride + 1);
 }
 
 /* Rows that follow each other without a gap, in indices and places, are one, as far as columns are
@@ -179,7 +189,7 @@ static bool trace_rows(const pgi_scatter *scatter, int64_t d, int64_t h, int32_t
     const pgi_indexing *indexing = &problem->indexing;
     const pgi_tensor *indices = &problem->indices;
     const pgi_unit *unit = &scatter->unit;
-    const pgi_range planes = covered(&problem->axis[0], d);
+    const pgi_run planes = taps_inside(&problem->axis[0], d);
     const int64_t width = problem->axis[2].in, height = unit->end[1] - unit->begin[1];
     const int64_t batch = problem->target.offset[PGI_BATCH] + unit->batch;
     const int64_t channel = problem->target.offset[PGI_CHANNEL] + unit->channel;
@@ -194,13 +204,14 @@ static bool trace_rows(const pgi_scatter *scatter, int64_t d, int64_t h, int32_t
         .origin_step = indexing->channel_step,
         .unit = indexing->unit,
         .plane = indexing->plane,
+        .gaps = has_gaps(&problem->axis[2]),
         .begin = numbers(scatter, scatter->parts.begin),
         .width = numbers(scatter, scatter->parts.width),
         .row_step = (int32_t)(problem->axis[1].stride * width),
         .limit = (int32_t)((unit->end[0] - unit->begin[0]) * height * width),
     };
-    pgi_range rows;
-    int64_t at[2];
+    pgi_run rows;
+    int64_t m, t;
     int i;
 
     *count = trace.count = rows_alike(scatter, h, &rows);
@@ -208,19 +219,21 @@ static bool trace_rows(const pgi_scatter *scatter, int64_t d, int64_t h, int32_t
      * one plane */
     if (problem->axis[0].in > 1 && height != problem->axis[1].in)
         *count = trace.count = 1;
-    if (length(planes) <= 0 || length(rows) <= 0 || length(planes) > PGI_CONTENDERS ||
-        length(rows) > PGI_CONTENDERS || length(planes) * length(rows) > PGI_CONTENDERS)
+    if (planes.count <= 0 || rows.count <= 0 || planes.count > PGI_CONTENDERS ||
+        rows.count > PGI_CONTENDERS || planes.count * rows.count > PGI_CONTENDERS)
         return false;
-    for (at[0] = planes.begin; at[0] < planes.end; at[0]++) {
-        const int64_t row = at[0] * problem->axis[1].in;
-        const int64_t base = (at[0] - unit->begin[0]) * height - unit->begin[1];
+    for (m = 0; m < planes.count; m++) {
+        const int64_t plane = planes.first + m * problem->axis[0].dilation;
+        const int64_t row = plane * problem->axis[1].in;
+        const int64_t base = (plane - unit->begin[0]) * height - unit->begin[1];
 
-        for (at[1] = rows.begin; at[1] < rows.end; at[1]++) {
+        for (t = 0; t < rows.count; t++) {
+            const int64_t at = rows.first + t * problem->axis[1].dilation;
             const bool within =
-                at[0] >= unit->begin[0] && at[0] < unit->end[0] &&
-                (problem->axis[0].in == 1 || (at[1] >= unit->begin[1] && at[1] < unit->end[1]));
+                plane >= unit->begin[0] && plane < unit->end[0] &&
+                (problem->axis[0].in == 1 || (at >= unit->begin[1] && at < unit->end[1]));
 
-            trace.row[trace.rows] = (int32_t)((row + at[1]) * width);
+            trace.row[trace.rows] = (int32_t)((row + at) * width);
             trace.move[trace.rows++] = within ? (int32_t)((base - row) * width) : PGI_NOWHERE;
         }
     }

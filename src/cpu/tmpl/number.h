@@ -53,12 +53,19 @@ static void PGI_NAME(number, INDEX_NAME)(void *indices, int64_t step, const int3
     }
 }
 
+/* Whether a window has a tap so many columns behind its first one. Unsigned, so that what lies
+ * before it is far behind. */
+PGI_ALWAYS_INLINE bool PGI_NAME(has_tap, INDEX_NAME)(uint32_t behind, uint32_t columns, bool gaps)
+{
+    return gaps ? (behind < 32) & (columns >> (behind & 31)) : behind < columns;
+}
+
 /* For up to four of the rows that windows cover, a constant number: made[i] becomes what is to be
  * added to a place that lies in one of them, `local` columns behind the window's first. */
 PGI_ALWAYS_INLINE void PGI_NAME(trace_in, INDEX_NAME)(int32_t *restrict made,
                                                       const int32_t *restrict local,
                                                       const int32_t *row, const int32_t *move,
-                                                      int rows, bool windows,
+                                                      int rows, bool windows, bool gaps,
                                                       const int32_t *restrict width, int64_t count)
 {
     const uint32_t one_width = (uint32_t)width[0];
@@ -74,9 +81,11 @@ PGI_ALWAYS_INLINE void PGI_NAME(trace_in, INDEX_NAME)(int32_t *restrict made,
         const uint32_t columns = windows ? (uint32_t)width[i] : one_width;
         int32_t by = made[i];
 
-        /* unsigned, so that what lies before the row is far behind it */
         for (j = 0; j < rows; j++)
-            by = (uint32_t)local[i] - (uint32_t)rows_at[j] < columns ? moves[j] : by;
+            by = PGI_NAME(has_tap, INDEX_NAME)((uint32_t)local[i] - (uint32_t)rows_at[j], columns,
+                                               gaps)
+                     ? moves[j]
+                     : by;
         made[i] = by;
     }
 }
@@ -109,9 +118,8 @@ PGI_NAME(trace_few, INDEX_NAME)(int32_t *restrict places, const INDEX *restrict 
         const uint32_t local = (uint32_t)place - (uint32_t)(windows ? begin[i] : one_begin);
         uint32_t by = (uint32_t)INT32_MIN, moved;
 
-        /* unsigned, so that what lies before the row is far behind it */
         for (j = 0; j < rows; j++)
-            by = local - row[j] < columns ? move[j] : by;
+            by = PGI_NAME(has_tap, INDEX_NAME)(local - row[j], columns, false) ? move[j] : by;
         moved = (uint32_t)place + by;
         all |= place;
         bad |= by == (uint32_t)INT32_MIN;
@@ -126,7 +134,7 @@ PGI_ALWAYS_INLINE bool
 PGI_NAME(trace_many, INDEX_NAME)(int32_t *restrict places, const INDEX *restrict indices,
                                  int64_t step, const pgi_trace *trace, int32_t r, bool windows,
                                  int64_t origin, int64_t origin_step, const int32_t *restrict begin,
-                                 const int32_t *restrict width, int64_t count)
+                                 const int32_t *restrict width, int64_t count, bool gaps)
 {
     const uint64_t plane = (uint64_t)trace->plane;
     const uint32_t limit = (uint32_t)trace->limit;
@@ -146,7 +154,7 @@ PGI_NAME(trace_many, INDEX_NAME)(int32_t *restrict places, const INDEX *restrict
     }
     for (j = 0; j < trace->rows; j += 4)
         PGI_NAME(trace_in, INDEX_NAME)
-    (made, local, trace->row + j, trace->move + j, 4, windows, width, count);
+    (made, local, trace->row + j, trace->move + j, 4, windows, gaps, width, count);
     for (i = 0; i < count; i++) {
         /* unsigned, since the places of bad indices are anything */
         const uint32_t place =
@@ -165,14 +173,16 @@ PGI_ALWAYS_INLINE bool PGI_NAME(trace_of, INDEX_NAME)(int32_t *places, const IND
                                                       int64_t origin_step, const int32_t *begin,
                                                       const int32_t *width, int64_t count)
 {
-    return trace->rows == 2
-               ? PGI_NAME(trace_few, INDEX_NAME)(places, indices, step, trace, r, windows, origin,
-                                                 origin_step, begin, width, count, 2)
-           : trace->rows == 3
-               ? PGI_NAME(trace_few, INDEX_NAME)(places, indices, step, trace, r, windows, origin,
-                                                 origin_step, begin, width, count, 3)
-               : PGI_NAME(trace_many, INDEX_NAME)(places, indices, step, trace, r, windows, origin,
-                                                  origin_step, begin, width, count);
+#define TRACE(kind, ...)                                                                           \
+    PGI_NAME(kind, INDEX_NAME)                                                                     \
+    (places, indices, step, trace, r, windows, origin, origin_step, begin, width, count,           \
+     __VA_ARGS__)
+    if (trace->gaps)
+        return TRACE(trace_many, true);
+    return trace->rows == 2   ? TRACE(trace_few, 2)
+           : trace->rows == 3 ? TRACE(trace_few, 3)
+                              : TRACE(trace_many, false);
+#undef TRACE
 }
 
 /* Indices that count other things between places: tap by tap. */
@@ -193,11 +203,13 @@ static bool PGI_NAME(trace_apart, INDEX_NAME)(int32_t *restrict places,
 
         if (row < 0 || row >= trace->plane)
             continue;
-        for (c = begin; c < begin + width; c++) {
+        for (c = begin; c - begin < (trace->gaps ? 32 : width); c++) {
             const uint64_t first = (uint64_t)((row + c) * trace->unit + trace->origin);
             const int32_t place =
                 move + c >= 0 && move + c < trace->limit ? (int32_t)(move + c) : PGI_NOWHERE;
 
+            if (!PGI_NAME(has_tap, INDEX_NAME)((uint32_t)(c - begin), (uint32_t)width, trace->gaps))
+                continue;
             for (i = 0; i < count; i++)
                 places[i] =
                     (uint64_t)indices[i * step] == first + (uint64_t)(i * trace->origin_step)
