@@ -16,6 +16,8 @@
 /* More places in a plane are not counted in 32 bits. */
 #define MOST_PLACES -(int64_t)PGI_NOWHERE
 
+/* Channels that are found together where windows are not alike. */
+#define ADAPTIVE_LANES 16
 /* Cells that are found before they are stored: they stay in the first-level cache. */
 #define CHUNK_CELLS 2048
 
@@ -290,7 +292,9 @@ static int64_t lay_out(const pgi_problem *problem, const pgi_tiling *tiling, siz
 
 static bool prepare(poolgrad_plan *plan)
 {
-    return pgi_plan_tile(plan, lay_out);
+    /* Adaptive windows are all different: what is alike are channels, also where they lie apart.
+     * 56x56 to 13x13 in NCX takes 3.3 us a plane where windows one by one took 19.9. */
+    return pgi_plan_tile_lanes(plan, lay_out, plan->problem.axis[2].adaptive ? ADAPTIVE_LANES : 1);
 }
 
 static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, int64_t end,

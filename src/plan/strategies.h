@@ -19,8 +19,10 @@ extern const pgi_strategy pgi_strategy_reference;   /* every problem, the defini
 extern const pgi_strategy *const pgi_strategies[];
 
 /* For tiled strategies: `prepare` by the strategy's own layout, `describe`, and the units
- * [begin, end) one after the other, with word of when a new tile begins. */
+ * [begin, end) one after the other, with word of when a new tile begins. Blocks have so many lanes
+ * also where channels lie apart, else 1. */
 bool pgi_plan_tile(poolgrad_plan *plan, pgi_layout_fn *lay_out);
+bool pgi_plan_tile_lanes(poolgrad_plan *plan, pgi_layout_fn *lay_out, int64_t lanes);
 void pgi_describe_tiles(const poolgrad_plan *plan, char *text, size_t capacity);
 
 typedef void pgi_unit_fn(void *context, const pgi_unit *unit, bool new_tile);

@@ -7,9 +7,14 @@
 
 bool pgi_plan_tile(poolgrad_plan *plan, pgi_layout_fn *lay_out)
 {
+    return pgi_plan_tile_lanes(plan, lay_out, 1);
+}
+
+bool pgi_plan_tile_lanes(poolgrad_plan *plan, pgi_layout_fn *lay_out, int64_t lanes)
+{
     int64_t bytes;
 
-    plan->tiling = (pgi_tiling){.lanes = 1};
+    plan->tiling = (pgi_tiling){.lanes = lanes};
     if (plan->problem.target.elements == 0)
         return true;
     if (!pgi_tiling_choose(&plan->problem, plan->threads, lay_out, &plan->tiling))

@@ -172,7 +172,9 @@ bool pgi_tiling_choose(const pgi_problem *problem, int32_t threads, pgi_layout_f
     const pgi_tensor *target = &problem->target;
     int cut, i;
 
-    tiling->lanes = pgi_channels_inside(target) ? target->extent[PGI_CHANNEL] : 1;
+    tiling->lanes = pgi_channels_inside(target)
+                        ? target->extent[PGI_CHANNEL]
+                        : pgi_min(tiling->lanes, target->extent[PGI_CHANNEL]);
     for (i = 0; i < 3; i++)
         tiling->extent[i] = target->extent[PGI_SPATIAL + i];
     shrink(problem, tiling, lay_out);

@@ -34,7 +34,8 @@ typedef int64_t pgi_layout_fn(const pgi_problem *problem, const pgi_tiling *tili
                               size_t room[PGI_ROOMS]);
 
 /* Cuts such that the workspace stays in cache where that costs little, and there is work for
- * `threads`; the target is not empty. False if no cut fits in 64 bits. */
+ * `threads`; the target is not empty. Where channels lie apart, a block has the lanes that `tiling`
+ * says. False if no cut fits in 64 bits. */
 bool pgi_tiling_choose(const pgi_problem *problem, int32_t threads, pgi_layout_fn *lay_out,
                        pgi_tiling *tiling);
 

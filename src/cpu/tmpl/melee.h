@@ -115,23 +115,34 @@ PGI_ALWAYS_INLINE void PGI_NAME(melee_cells, ELEMENT)(REAL *values, int32_t *pla
 static bool PGI_NAME(melee_cell, ELEMENT)(REAL *value, int32_t *place, const STORED *from,
                                           const pgi_melee *melee, int32_t base)
 {
+    const bool plain = melee->rule == PGI_RULE_PLAIN;
     REAL best = melee->taps ? LOAD(from[melee->offset[0]]) : -(REAL)INFINITY;
+    int32_t at = melee->taps ? melee->place[0] + base : PGI_NOWHERE;
     bool nan = best != best;
-    int winner = 0, t;
+    int t;
 
-    for (t = 1; t < melee->taps && !(melee->rule == PGI_RULE_LEADING && t == 1 && nan); t++) {
+    for (t = 1; t < melee->taps && plain; t++) { /* nobody knows who wins: without a branch */
         const REAL other = LOAD(from[melee->offset[t]]);
+        const bool won = other > best;
 
         nan |= other != other;
+        best = won ? other : best;
+        at = won ? melee->place[t] + base : at;
+    }
+    for (t = 1; t < melee->taps && !plain; t++) {
+        const REAL other = LOAD(from[melee->offset[t]]);
+
+        if (melee->rule == PGI_RULE_LEADING && t == 1 && nan)
+            break;
         if (PGI_NAME(wins_one, REAL_NAME)(melee->rule, other, best)) {
             best = other;
-            winner = t;
+            at = melee->place[t] + base;
         }
     }
     if (value)
         *value = best;
     if (place)
-        *place = melee->taps ? melee->place[winner] + base : PGI_NOWHERE;
+        *place = at;
     return nan;
 }
 
