@@ -6,21 +6,22 @@
 #include "allocator.h"
 #include "guard.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* --------------------------------------------------------------- guard pages */
 
-static void run_guarded(const fixture *f, const char *cpu, int at_end)
+/* The result must be that of a strategy (NULL: the one that is chosen) without guards. */
+static void run_guarded(const fixture *f, const char *strategy, const char *cpu, int at_end)
 {
-    poolgrad_options options = options_for(NULL, 2);
+    poolgrad_options options = options_for(NULL, 2), other = options_for(strategy, 2);
     sup_memory expected = copy_of_result(f), indices = {0};
     guarded_fixture g;
     guarded workspace, indices_out = {0};
     poolgrad_error error;
     poolgrad_plan *plan;
 
-    run_into(f, &options, expected.first);
     options.cpu = cpu;
     assert_int_equal(poolgrad_plan_create(&plan, &f->desc, &options, &error), POOLGRAD_OK);
     guard_fixture(&g, f, at_end);
@@ -31,10 +32,13 @@ static void run_guarded(const fixture *f, const char *cpu, int at_end)
         assert_int_equal(sup_index_alloc(&f->desc, &indices), 0);
         indices_out = guard_copy(&indices, at_end, &g.buffers.indices_out);
     }
+    run_with_indices(f, &other, expected.first, indices.first);
     if (poolgrad_execute(plan, &g.buffers, &error))
         fail_msg("%s: %s", f->text, error.message);
     assert_same_result(f, expected.first, sup_is_forward(&f->desc) ? g.buffers.y : g.buffers.dx,
                        "guarded");
+    if (indices.first && memcmp(indices.allocation, indices_out.memory, indices.bytes) != 0)
+        fail_msg("%s: other indices", f->text);
     poolgrad_plan_destroy(plan);
     unguard_fixture(&g);
     unguard(&workspace);
@@ -63,10 +67,70 @@ static void guard_pages(void **state)
         sup_random_problem(&rng, &limits, &desc);
         fixture_make(&f, &desc, SUP_UNIFORM, (uint64_t)i);
         for (c = 0; (cpu = poolgrad_name(POOLGRAD_NAME_CPU, c)) != NULL; c++) {
-            run_guarded(&f, cpu, 0);
-            run_guarded(&f, cpu, 1);
+            run_guarded(&f, NULL, cpu, 0);
+            run_guarded(&f, NULL, cpu, 1);
         }
         fixture_free(&f);
+    }
+}
+
+/* Maxima whose rows fill vectors, which random problems seldom have: every way to find winners and
+ * to sum them, with edges, ties, and NaN by every rule. */
+static void wide_maxima(void **state)
+{
+    static const char *const texts[] = {
+        "maxpool2d:%s:nchw:1x2x41x75:k3:s2:p1",       /* every other window, edges, a remainder */
+        "maxpool2d:%s:nchw:1x2x40x64:k2:s2:nan=last", /* likewise, without edges */
+        "maxpool2d:%s:nchw:1x2x21x45:k2:p1:nan=skip", /* side by side */
+        "maxpool2d:%s:nchw:1x2x63x70:k3:s3:nan=leading", /* apart */
+        "maxpool1d:%s:ncw:3x2x90:k3:s2:p1:alpha=2",      /* one row: edges cell by cell */
+        "maxpool1d:%s:ncw:3x2x120:k4:s2:d3",             /* gaps */
+        "maxpool2d:%s:nchw:2x20x30x30:o7x8:adaptive",    /* channels that lie apart */
+        "maxpool2d:%s:nhwc:2x35x9x11:k3:s2:p1",          /* channels, a remainder */
+        "maxpool2d:%s:nhwc:2x20x9x11:k2:p1:nan=leading",
+        "maxpool2d:%s:nhwc:1x32x9x11:o4x3:adaptive",
+        "maxpool3d:%s:ndhwc:1x17x5x6x7:k3:s2:p1:nan=last",
+        "maxpool2d:%s:nhwc:1x33x9x8:k2:s2:ybox=0+*,4+20,1+2,0+3", /* a box */
+        "max2d:%s:nchw:1x2x41x75:k3:s2:p1:from=x",
+        "max2d:%s:nchw:1x2x40x70:k2:s2:from=x:nan=last", /* positions take */
+        "max2d:%s:nchw:1x2x41x71:k2:s2:p1:beta=0.5",
+        "max1d:%s:ncw:2x3x101:k3:s2:p1",
+        "max1d:%s:ncw:2x3x101:k2:p1:from=x",
+        "max2d:%s:nchw:1x2x40x70:k1:s2", /* positions without windows */
+        "max2d:%s:nhwc:2x35x9x11:k3:s2:p1",
+        "max2d:%s:nhwc:2x35x9x11:k3:s2:p1:from=x:nan=leading",
+        "max2d:%s:nhwc:1x16x9x11:k3:p1:from=x",
+        "max2d:%s:nhwc:1x32x12x13:k5:s5:p2",             /* one window each */
+        "max2d:%s:nhwc:1x32x12x13:k3:s2:d2:p2:base=nxc", /* gaps */
+        "max2d:%s:nchw:1x3x12x43:k3:s2:d2:p2",
+        "max3d:%s:ndhwc:1x17x5x6x7:k3:s2:p1",
+        "max3d:%s:ncdhw:1x2x5x6x47:k3:s2:d2:p2",
+        "max2d:%s:nhwc:1x33x9x8:k3:s2:p1:dxbox=0+*,4+20,3+2,1+6",
+        "max2d:%s:strided/nhwc:1x33x9x8:k3:s2:p1:dystride=0,0,0,0",
+        "max2d:%s:nhwc/nchw:1x20x9x80:k2:s2",
+        "max2d:%s:nchw/nhwc:1x20x9x8:k3:s2:p1:from=x",
+    };
+    static const char *const types[] = {"f32", "f16", "bf16", "f64"};
+    static const sup_kind kinds[] = {SUP_UNIFORM, SUP_TIES, SUP_SPECIALS};
+    const char *cpu;
+    size_t c, i, k;
+
+    (void)state;
+    for (i = 0; i < 4 * sizeof texts / sizeof texts[0]; i++) {
+        const char *text = texts[i / 4], *rest = strstr(text, "%s") + 2;
+        char problem[128];
+        fixture f;
+
+        snprintf(problem, sizeof problem, "%.*s%s%s", (int)(rest - 2 - text), text, types[i % 4],
+                 rest);
+        for (k = 0; k < 3; k++) {
+            fixture_parse(&f, problem, kinds[k], i);
+            for (c = 0; (cpu = poolgrad_name(POOLGRAD_NAME_CPU, c)) != NULL; c++) {
+                run_guarded(&f, "reference", cpu, 0);
+                run_guarded(&f, "reference", cpu, 1);
+            }
+            fixture_free(&f);
+        }
     }
 }
 
@@ -208,9 +272,8 @@ static void workspace(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(guard_pages),
-        cmocka_unit_test(allocation_failure),
-        cmocka_unit_test(failed_plans_release),
+        cmocka_unit_test(guard_pages),        cmocka_unit_test(wide_maxima),
+        cmocka_unit_test(allocation_failure), cmocka_unit_test(failed_plans_release),
         cmocka_unit_test(workspace),
     };
 

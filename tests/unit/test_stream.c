@@ -18,7 +18,11 @@ static const char *const problems[] = {
     "avg2d:%s:nhwc:4x2048x16x17:k17:s17:p0,1x0",    /* likewise */
     "avg2d:%s:nchw:1x8x253x1101:k3:p1",             /* long rows: the lines within them */
     "avg1d:%s:nwc:8x1031x283:k3",                   /* likewise, of channels */
-    "max2d:%s:nchw:1x32x256x264:k2:s2:alpha=0.5",   /* a plane at a time */
+    "max2d:%s:nchw:1x32x256x264:k2:s2:alpha=0.5",   /* rows that are put together first */
+    "max2d:%s:nchw:1x32x253x270:k2:s2:from=x",      /* likewise, unaligned */
+    "max2d:%s:nhwc:1x64x184x192:k3:s2:p1",          /* groups of whole vectors, one by one */
+    "max2d:%s:nhwc:1x40x232x236:k3:s2:p1",          /* and with a remainder */
+    "max2d:%s:nchw:1x32x256x264:k3:s2:p1:from=x",   /* a plane at a time */
 };
 
 static void compare(const char *text)
