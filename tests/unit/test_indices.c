@@ -11,8 +11,9 @@
 #include <string.h>
 
 /* An index that is wrong for the window, in as many ways as there are. */
-static const char *const kinds_of_bad[] = {
-    "negative", "past the end", "other plane", "other window", "-1", "huge", "between taps"};
+static const char *const kinds_of_bad[] = {"negative",     "past the end", "other plane",
+                                           "other window", "-1",           "huge",
+                                           "2^32 more",    "between taps"};
 
 enum {
     BAD_KINDS = sizeof kinds_of_bad / sizeof kinds_of_bad[0]
@@ -42,6 +43,8 @@ static int64_t bad_index(const fixture *f, int kind, int64_t window, int64_t goo
         return -1;
     case 5:
         return desc->index_type == POOLGRAD_I64 ? INT64_C(1) << 62 : INT32_MAX;
+    case 6: /* the winner, in 32 bits */
+        return desc->index_type == POOLGRAD_I64 ? good + (INT64_C(1) << 32) : -5;
     default: { /* a neighbour of the winner that a dilated window does not cover */
         const int64_t place = sup_index_decode(desc, n, c, good);
 

@@ -20,9 +20,10 @@ static const char *const problems[] = {
     "avg1d:%s:nwc:8x1031x283:k3",                   /* likewise, of channels */
     "max2d:%s:nchw:1x32x256x264:k2:s2:alpha=0.5",   /* rows that are put together first */
     "max2d:%s:nchw:1x32x253x270:k2:s2:from=x",      /* likewise, unaligned */
-    "max2d:%s:nhwc:1x64x184x192:k3:s2:p1",          /* groups of whole vectors, one by one */
-    "max2d:%s:nhwc:1x40x232x236:k3:s2:p1",          /* and with a remainder */
-    "max2d:%s:nchw:1x32x256x264:k3:s2:p1:from=x",   /* a plane at a time */
+    "max2d:%s:nchw/strided:1x32x256x264:k2:s2:dxstride=2228224,69632,272,1", /* with gaps between */
+    "max2d:%s:nhwc:1x64x184x192:k3:s2:p1",        /* groups of whole vectors, one by one */
+    "max2d:%s:nhwc:1x40x232x236:k3:s2:p1",        /* and with a remainder */
+    "max2d:%s:nchw:1x32x256x264:k3:s2:p1:from=x", /* a plane at a time */
 };
 
 static void compare(const char *text)
