@@ -91,8 +91,7 @@ PGI_ALWAYS_INLINE void PGI_NAME(trace_in, INDEX_NAME)(int32_t *restrict made,
 }
 
 /* Indices of one window or of windows one behind the other, in the r-th row, which cover `rows`
- * rows, a small constant number. Returns whether one is bad. In one loop: 3x3 windows in NXC take
- * ... */
+ * rows, a small constant number. Returns whether one is bad. */
 PGI_ALWAYS_INLINE bool
 PGI_NAME(trace_few, INDEX_NAME)(int32_t *restrict places, const INDEX *restrict indices,
                                 int64_t step, const pgi_trace *trace, int32_t r, bool windows,
