@@ -154,6 +154,10 @@ static void bad_indices(void **state)
         "max2d:f64:nchw:2x3x6x7:k2:order=column",
         "max2d:f32:nchw:2x3x6x7:k2:d2:ilayout=nhwc",
         "max2d:f32:nchw:2x3x6x9:k2:d2:base=plane",
+        "max2d:f32:nchw:2x3x7x7:k3:s2:p1:base=plane", /* windows past the last row */
+        "max2d:f32:nhwc:2x3x7x7:k3:s2:p1:index=i32",
+        "max2d:f32:nchw:2x3x9x9:k5:s2:p2",
+        "max2d:f32:nhwc:1x3x9x9:k5:s2:p2:base=plane",
         "max2d:f32:nhwc:2x3x6x7:k3:d2:s2:p2",
         "max2d:f32:nhwc:1x17x6x7:k2:d2:base=nxc",
     };

@@ -99,6 +99,7 @@ PGI_NAME(trace_few, INDEX_NAME)(int32_t *restrict places, const INDEX *restrict 
                                 const int32_t *restrict width, int64_t count, int rows)
 {
     const uint32_t limit = (uint32_t)trace->limit, one_width = (uint32_t)width[0];
+    const uint32_t plane = (uint32_t)trace->plane; /* less than 2^31 */
     const int32_t one_begin = begin[0];
     const uint32_t down = (uint32_t)(r * trace->row_step); /* as if it were the first row */
     uint32_t row[4] = {0}, move[4] = {0};
@@ -121,11 +122,10 @@ PGI_NAME(trace_few, INDEX_NAME)(int32_t *restrict places, const INDEX *restrict 
             by = PGI_NAME(has_tap, INDEX_NAME)(local - row[j], columns, false) ? move[j] : by;
         moved = (uint32_t)place + by;
         all |= place;
-        bad |= by == (uint32_t)INT32_MIN;
+        bad |= (by == (uint32_t)INT32_MIN) | ((uint32_t)place >= plane);
         places[i] = moved < limit ? (int32_t)moved : PGI_NOWHERE;
     }
-    /* places are below 2^31; what is larger may be a row modulo 2^32 */
-    return bad || all >> 31;
+    return bad || all >> 32; /* only 32 bits of a place were looked at */
 }
 
 /* At most TRACE_BLOCK indices, windows that cover any number of rows: four rows at a time. */
