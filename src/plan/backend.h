@@ -266,9 +266,9 @@ typedef void pgi_contest_fn(void *values, int32_t *places, const void *from,
  * (below 0, and anything that comes below 0 when a window is further on: nowhere). */
 #define PGI_MELEE_TAPS 32
 
-/* How the elements of neighbouring cells lie: side by side (lanes always do), every other (and the
- * taps of a row of a window, of which there are `columns`, at least two, side by side), or `step`
- * apart. */
+/* How the elements of neighbouring cells lie: side by side (lanes always do), every other (and a
+ * row of a window has `columns` taps, at least two, and what lies between them may be read), or
+ * `step` apart. */
 typedef enum pgi_neighbours {
     PGI_SIDE_BY_SIDE,
     PGI_EVERY_OTHER,

@@ -43,8 +43,7 @@ bool pgi_arena_suits(const pgi_gather taps[3], int64_t targets, int64_t lanes, c
         return false;
     if (lanes > 1)
         return lanes >= FULL_VECTOR && x->stride[PGI_CHANNEL] == 1;
-    /* the taps of every other window that have gaps are not for vectors */
-    return targets >= FULL_VECTOR + taps[2].longest && (taps[2].axis.stride != 2 || taps[2].q == 1);
+    return targets >= FULL_VECTOR + taps[2].longest;
 }
 
 pgi_arena_layout pgi_arena_measure(const int64_t targets[3], pgi_placement *at)
@@ -145,11 +144,9 @@ static void set_taps(const pgi_arena *arena, const pgi_stretch *const at[3], pgi
     melee->row_step = at[1]->step * stride[1];
     melee->place_step = (int32_t)at[2]->step;
     melee->row_place = (int32_t)(at[1]->step * width);
-    melee->neighbours =
-        melee->step == 1 ? PGI_SIDE_BY_SIDE
-        : melee->step == 2 && stride[2] == 1 && melee->columns > 1 && arena->taps[2].q == 1
-            ? PGI_EVERY_OTHER
-            : PGI_APART;
+    melee->neighbours = melee->step == 1 ? PGI_SIDE_BY_SIDE
+                        : melee->step == 2 && stride[2] == 1 && melee->columns > 1 ? PGI_EVERY_OTHER
+                                                                                   : PGI_APART;
 }
 
 static const pgi_stretch *stretch_of(const pgi_arena *arena, int axis, int64_t o)

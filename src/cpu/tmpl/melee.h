@@ -9,13 +9,12 @@
 #define AT    PGI_AT(REAL_NAME)
 #define LANES PGI_LANES(REAL_NAME)
 
-/* Elements of neighbouring cells, for the tap in column c of a window. Every other one: the first
- * takes the even elements of two vectors, the second the odd ones of the same two, and the others
- * are those of two columns before, slid. So nothing is read behind the last tap, and little twice:
- * vectors that lie across cache lines take two turns. */
+/* Elements of neighbouring cells. Every other one: the first tap of a row takes the even elements
+ * of two vectors, others the odd ones of what begins before them, so that nothing is read behind
+ * the last tap, and the first two taps share their loads. */
 PGI_ALWAYS_INLINE VECTOR PGI_NAME(melee_load, ELEMENT)(const STORED *from,
                                                        pgi_neighbours neighbours, int64_t step,
-                                                       int c, VECTOR two_before)
+                                                       bool first)
 {
     STORED some[LANES];
     int i;
@@ -23,10 +22,7 @@ PGI_ALWAYS_INLINE VECTOR PGI_NAME(melee_load, ELEMENT)(const STORED *from,
     if (neighbours == PGI_SIDE_BY_SIDE)
         return PGI_VEC(load, ELEMENT)(from);
     if (neighbours == PGI_EVERY_OTHER)
-        return c == 0   ? PGI_VEC(load_even, ELEMENT)(from)
-               : c == 1 ? PGI_VEC(load_odd, ELEMENT)(from - 1)
-                        : WORD(slide)(two_before,
-                                      PGI_VEC(load_some, ELEMENT)(from + 2 * LANES - 2, 1), 1);
+        return first ? PGI_VEC(load_even, ELEMENT)(from) : PGI_VEC(load_odd, ELEMENT)(from - 1);
     for (i = 0; i < LANES; i++)
         some[i] = from[i * step];
     return PGI_VEC(load, ELEMENT)(some);
@@ -37,7 +33,7 @@ PGI_ALWAYS_INLINE VECTOR PGI_NAME(melee_load, ELEMENT)(const STORED *from,
 #define TOGETHER 2
 
 typedef struct PGI_NAME(fighters, ELEMENT) {
-    VECTOR best[TOGETHER], before[TOGETHER], two_before[TOGETHER]; /* the best, the last two */
+    VECTOR best[TOGETHER], before[TOGETHER]; /* the best, the last */
     AT at[TOGETHER];
 } PGI_NAME(fighters, ELEMENT);
 
@@ -56,7 +52,7 @@ PGI_ALWAYS_INLINE void PGI_NAME(melee_join, ELEMENT)(PGI_NAME(fighters, ELEMENT)
     PGI_UNROLL
     for (v = 0; v < vectors; v++) {
         const VECTOR other = PGI_NAME(melee_load, ELEMENT)(
-            from + melee->offset[t] + v * LANES * step, neighbours, step, c, all->two_before[v]);
+            from + melee->offset[t] + v * LANES * step, neighbours, step, c == 0);
         const MASK won = WORD(above)(other, all->best[v]);
 
         all->best[v] = WORD(larger)(other, all->best[v]);
@@ -64,7 +60,6 @@ PGI_ALWAYS_INLINE void PGI_NAME(melee_join, ELEMENT)(PGI_NAME(fighters, ELEMENT)
             all->at[v] = WORD(choose_at)(won, place, all->at[v]);
         if (t % 2) /* two at a time */
             WORD(doubt_nan)(all->before[v], other, doubt);
-        all->two_before[v] = all->before[v];
         all->before[v] = other;
     }
 }
@@ -84,8 +79,8 @@ PGI_ALWAYS_INLINE void PGI_NAME(melee_cells, ELEMENT)(REAL *values, int32_t *pla
 
     PGI_UNROLL
     for (v = 0; v < vectors; v++) {
-        all.best[v] = all.before[v] = all.two_before[v] = PGI_NAME(melee_load, ELEMENT)(
-            from + melee->offset[0] + v * LANES * step, neighbours, step, 0, WORD(set)(0));
+        all.best[v] = all.before[v] = PGI_NAME(melee_load, ELEMENT)(
+            from + melee->offset[0] + v * LANES * step, neighbours, step, true);
         all.at[v] = WORD(set_at)(melee->place[0]);
     }
     PGI_UNROLL
