@@ -49,13 +49,15 @@ static bool applicable(const pgi_problem *problem)
 
 static bool prepare(poolgrad_plan *plan)
 {
-    const pgi_tensor *dy = &plan->problem.source;
+    const pgi_tensor *dx = &plan->problem.target;
+    const pgi_axis *axis = plan->problem.axis;
 
-    plan->block = pgi_channels_inside(&plan->problem.target) ? dy->extent[PGI_CHANNEL] : 1;
+    plan->block = pgi_channels_inside(dx) ? dx->extent[PGI_CHANNEL] : 1;
     plan->first_axis = pgi_arrange(&plan->problem);
-    plan->blocks = plan->block > 1 ? 1 : dy->extent[PGI_CHANNEL];
-    plan->units = dy->extent[PGI_BATCH] * plan->blocks * dy->extent[PGI_SPATIAL] *
-                  dy->extent[PGI_SPATIAL + 1];
+    plan->blocks = plan->block > 1 ? 1 : dx->extent[PGI_CHANNEL];
+    plan->units = dx->extent[PGI_BATCH] * plan->blocks *
+                  (dx->extent[PGI_SPATIAL] / axis[0].kernel) *
+                  (dx->extent[PGI_SPATIAL + 1] / axis[1].kernel);
     return true;
 }
 
@@ -64,8 +66,11 @@ static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, 
 {
     const pgi_problem *problem = &plan->problem;
     const pgi_tensor *dy = &problem->source, *dx = &problem->target;
-    const int64_t planes = dy->extent[2], rows = dy->extent[3];
     const int64_t depth = problem->axis[0].kernel, height = problem->axis[1].kernel;
+    const int64_t planes = dx->extent[2] / depth, rows = dx->extent[3] / height;
+    /* batch and channels that were moved to an axis may be boxed there */
+    const int64_t first_plane = dx->offset[2] / depth - dy->offset[2];
+    const int64_t first_row = dx->offset[3] / height - dy->offset[3];
     const size_t size = problem->element_size;
     pgi_one_divisor one;
     pgi_spread shape = {.from_pitch = dy->stride[3],
@@ -94,10 +99,12 @@ static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, 
                 target[n++] =
                     to + ((d * depth + p) * dx->stride[2] + (h * height + r) * dx->stride[3]) *
                              (int64_t)size;
-        plan->kernels.spread(target,
-                             pgi_unit_memory(problem, dy, &unit, work->source, size) +
-                                 (d * dy->stride[2] + h * dy->stride[3]) * (int64_t)size,
-                             &shape);
+        plan->kernels.spread(
+            target,
+            pgi_unit_memory(problem, dy, &unit, work->source, size) +
+                ((first_plane + d) * dy->stride[2] + (first_row + h) * dy->stride[3]) *
+                    (int64_t)size,
+            &shape);
     }
 }
 

@@ -389,7 +389,7 @@ static void tasks(void **state)
     assert_int_equal(info.bytes_written, 8 * 8 * 8 * 4);
     assert_int_equal(info.bytes_read, 8 * 4 * 4 * 4);
     assert_int_equal(info.workspace, poolgrad_plan_workspace(plan));
-    assert_string_equal(info.strategy, "separable");
+    assert_string_equal(info.strategy, "spread");
     assert_true(strlen(info.reason) > 0 && strlen(info.detail) > 0);
     poolgrad_plan_destroy(plan);
     poolgrad_desc_parse("avg1d:f32:ncw:1x1x1000000:k9:p4:beta=1", &desc, NULL);
