@@ -1,73 +1,41 @@
 /* SPDX-License-Identifier: MIT */
-#define _POSIX_C_SOURCE 200809L
-
 #include "measure.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "progress.h"
 #include "sets.h"
 
-/* How often floor, cold and hot executions take turns: a machine whose speed changes while it is
- * measured is in the same state for all three, now and then. */
-#define ROUNDS 4
+/* What one execution needs to know. */
+typedef struct execution {
+    const poolgrad_plan *plan;
+    const cli_sets *sets;
+    poolgrad_error error;
+} execution;
 
-/* When threads waited for a CPU longer than this share of the time, the table says so: two that
- * work together then mostly wait for each other. */
-#define BUSY 0.1
-
-/* A first look at a case takes this part of a measurement, in one round. */
-#define BRIEF 0.05
-
-/* Lowers *best to the best time of executions that rotate over `rotate` sets, for `seconds`. The
- * first warms up threads and pages and does not count. Then three count at least, unless they take
- * ten times as long as they may; one always does. */
-static int time_executions(const poolgrad_plan *plan, const cli_sets *sets, size_t rotate,
-                           double seconds, double *best, poolgrad_error *error)
+static int execute(void *context, size_t index)
 {
-    double start = sup_now(), now = start;
-    for (size_t i = 0; i < 2 || now < start + seconds || (i < 4 && now < start + 10 * seconds);
-         i++) {
-        double begin = sup_now();
-        if (cli_sets_execute(plan, sets, i % rotate, error) != POOLGRAD_OK)
-            return -1;
-        now = sup_now();
-        if (i > 0 && now - begin < *best)
-            *best = now - begin;
-    }
-    return 0;
+    execution *one = context;
+    return cli_sets_execute(one->plan, one->sets, index, &one->error) == POOLGRAD_OK ? 0 : -1;
 }
 
 /* The times of a case and of the memory around it. */
 static int time_case(const char *verb, cli_case *one, const poolgrad_plan *plan,
                      const cli_sets *sets, sup_floor *floor, const cli_timing *timing)
 {
-    poolgrad_error error;
-    int rounds = timing->brief ? 1 : ROUNDS;
-    double part = timing->brief ? timing->seconds * BRIEF : timing->seconds / ROUNDS;
-    double waited = 0, timed = 0;
-    one->seconds = one->hot_seconds = 1e300;
-    sup_floor_reset(floor);
-    for (int round = 0; round < rounds; round++) {
-        one->rate = sup_floor_measure(floor, part * 0.2);
-        sup_floor_halves(floor, 0, &one->reading, &one->writing);
-        if (one->rate <= 0) {
-            cli_error(verb, "cannot start the threads that measure the memory floor; try fewer");
-            return CLI_DATA;
-        }
-        double begin = sup_now(), wait = sup_cpu_wait();
-        if (time_executions(plan, sets, sets->count, part * 0.6, &one->seconds, &error) ||
-            (!timing->brief &&
-             time_executions(plan, sets, 1, part * 0.2, &one->hot_seconds, &error)))
-            return cli_library_error(verb, one->problem, &error);
-        timed += sup_now() - begin;
-        waited += sup_cpu_wait() - wait;
+    execution context = {.plan = plan, .sets = sets};
+    switch (sup_time(floor, execute, &context, sets->count, timing->seconds, timing->brief,
+                     &one->times)) {
+    case SUP_STEP_FAILED:
+        return cli_library_error(verb, one->problem, &context.error);
+    case SUP_FLOOR_FAILED:
+        cli_error(verb, "cannot start the threads that measure the memory floor; try fewer");
+        return CLI_DATA;
+    default:
+        return CLI_OK;
     }
-    /* what a thread waited is forgotten when it ends */
-    one->waiting = waited > 0 ? waited / (timed * one->info.threads) : 0;
-    return CLI_OK;
 }
 
 /* The plan in set 0 against strategy "reference" (with parity "parity") in set 1. beta makes the
@@ -123,19 +91,6 @@ static int measure_case(const char *verb, cli_case *one, const cli_compute *comp
     return code;
 }
 
-/* One line that is overwritten on a terminal; a line for each case elsewhere. */
-static void progress(int quiet, int done, int count, const char *problem)
-{
-    if (quiet)
-        return;
-    if (isatty(STDERR_FILENO))
-        fprintf(stderr, done < count ? "\r\033[K[%d/%d] %.60s" : "\r\033[K", done + 1, count,
-                problem);
-    else if (done < count)
-        fprintf(stderr, "[%d/%d] %s\n", done + 1, count, problem);
-    fflush(stderr);
-}
-
 int cli_measure(const char *verb, cli_case *cases, int count, const cli_compute *compute,
                 const cli_timing *timing)
 {
@@ -146,27 +101,28 @@ int cli_measure(const char *verb, cli_case *cases, int count, const cli_compute 
         return CLI_DATA;
     }
     int code = CLI_OK;
+    cli_progress progress = cli_progress_begin(count, timing->quiet);
     for (int i = 0; i < count && !code; i++) {
-        progress(timing->quiet, i, count, cases[i].problem);
+        cli_progress_show(&progress, i, cases[i].problem);
         code = measure_case(verb, &cases[i], compute, floor, timing);
     }
     sup_floor_destroy(floor);
-    progress(timing->quiet, count, count, "");
+    cli_progress_end(&progress);
     return code;
 }
 
 double cli_case_least(const cli_case *one)
 {
-    double floor = one->bytes / one->rate;
-    double reads = (double)one->info.bytes_read / one->reading;
-    double writes = (double)one->info.bytes_written / one->writing;
+    double floor = one->bytes / one->times.rate;
+    double reads = (double)one->info.bytes_read / one->times.reading;
+    double writes = (double)one->info.bytes_written / one->times.writing;
     double longest = reads > writes ? reads : writes;
     return longest > floor ? longest / floor : 1;
 }
 
 double cli_case_multiple(const cli_case *one)
 {
-    return one->bytes > 0 ? one->seconds / (one->bytes / one->rate) : 0;
+    return one->bytes > 0 ? one->times.cold / (one->bytes / one->times.rate) : 0;
 }
 
 static int compare_multiples(const void *a, const void *b)
@@ -203,13 +159,13 @@ void cli_cases_free(cli_case *cases, int count)
 void cli_print_table(const cli_case *cases, int count)
 {
     int width = 7, strategy = 8, cpu = 3, threads = cases[0].info.threads;
-    double slowest = cases[0].rate, fastest = cases[0].rate, waiting = 0;
+    double slowest = cases[0].times.rate, fastest = cases[0].times.rate, waiting = 0;
     int busy = 0;
     for (int i = 0; i < count; i++) {
-        busy += cases[i].waiting > BUSY;
-        waiting = cases[i].waiting > waiting ? cases[i].waiting : waiting;
-        slowest = cases[i].rate < slowest ? cases[i].rate : slowest;
-        fastest = cases[i].rate > fastest ? cases[i].rate : fastest;
+        busy += cases[i].times.waiting > SUP_BUSY;
+        waiting = cases[i].times.waiting > waiting ? cases[i].times.waiting : waiting;
+        slowest = cases[i].times.rate < slowest ? cases[i].times.rate : slowest;
+        fastest = cases[i].times.rate > fastest ? cases[i].times.rate : fastest;
         if ((int)strlen(cases[i].problem) > width)
             width = (int)strlen(cases[i].problem);
         if ((int)strlen(cases[i].info.strategy) > strategy)
@@ -221,14 +177,14 @@ void cli_print_table(const cli_case *cases, int count)
            "x floor", "least", "hot ms", strategy, "strategy", cpu, "cpu");
     for (int i = 0; i < count; i++) {
         const cli_case *one = &cases[i];
-        double floor = one->bytes / one->rate;
-        printf("%-*s %10.4f %10.4f ", width, one->problem, one->seconds * 1e3, floor * 1e3);
+        double floor = one->bytes / one->times.rate;
+        printf("%-*s %10.4f %10.4f ", width, one->problem, one->times.cold * 1e3, floor * 1e3);
         if (floor > 0)
             printf("%8.2f %7.2f", cli_case_multiple(one), cli_case_least(one));
         else
             printf("%8s %7s", "-", "-");
-        printf("%s%9.4f  %-*s %-*s\n", one->waiting > BUSY ? "? " : "  ", one->hot_seconds * 1e3,
-               strategy, one->info.strategy, cpu, one->info.cpu);
+        printf("%s%9.4f  %-*s %-*s\n", one->times.waiting > SUP_BUSY ? "? " : "  ",
+               one->times.hot * 1e3, strategy, one->info.strategy, cpu, one->info.cpu);
     }
     printf(
         "floor: bytes read and written / the better copy with %d thread%s in turn with the case, "
@@ -254,7 +210,7 @@ void cli_print_json(const cli_case *cases, int count)
     printf("[");
     for (int i = 0; i < count; i++) {
         const cli_case *one = &cases[i];
-        double floor = one->bytes / one->rate;
+        double floor = one->bytes / one->times.rate;
         printf("%s\n  {\"problem\": ", i ? "," : "");
         cli_json_text(one->text);
         printf(", \"type\": ");
@@ -262,14 +218,14 @@ void cli_print_json(const cli_case *cases, int count)
         printf(", \"layout\": ");
         json_item(one->text, 2);
         printf(", \"threads\": %d, \"seconds\": %.9g, \"floor_seconds\": %.9g, ", one->info.threads,
-               one->seconds, floor);
+               one->times.cold, floor);
         if (floor > 0)
             printf("\"x_floor\": %.4f, \"least_x_floor\": %.4f, ", cli_case_multiple(one),
                    cli_case_least(one));
         else
             printf("\"x_floor\": null, \"least_x_floor\": null, ");
-        printf("\"hot_seconds\": %.9g, \"waiting\": %.3f, \"strategy\": ", one->hot_seconds,
-               one->waiting);
+        printf("\"hot_seconds\": %.9g, \"waiting\": %.3f, \"strategy\": ", one->times.hot,
+               one->times.waiting);
         cli_json_text(one->info.strategy);
         printf(", \"isa\": ");
         cli_json_text(one->info.cpu);

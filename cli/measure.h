@@ -6,19 +6,14 @@
 #define CLI_MEASURE_H
 
 #include "cli.h"
-#include "floor.h"
+#include "timing.h"
 
 typedef struct cli_case {
     const char *problem; /* as given */
     char *text;          /* as the library prints it; NULL until measured */
     poolgrad_plan_info info;
-    double seconds;     /* cold */
-    double hot_seconds; /* the same buffers again and again */
-    double bytes;       /* read and written */
-    double waiting;     /* share of that time in which a thread had no CPU, because others had it */
-    /* Of memory, in bytes per second, measured in turn with the times: copying, and reading and
-     * writing alone. */
-    double rate, reading, writing;
+    double bytes; /* read and written */
+    sup_times times;
 } cli_case;
 
 typedef struct cli_timing {

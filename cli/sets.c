@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "data.h"
-#include "floor.h"
 #include "indices.h"
+#include "timing.h"
 
 static size_t round_up(size_t bytes)
 {
@@ -158,9 +158,7 @@ int cli_sets_make(const char *verb, const char *problem, const poolgrad_plan *pl
                   problem, (double)(2 * sets->set_bytes + sets->workspace_size) / (1 << 30));
         return CLI_DATA;
     }
-    sets->count = 4 * sup_cache_bytes() / sets->set_bytes + 1;
-    if (sets->count < 2)
-        sets->count = 2;
+    sets->count = sup_set_count(sets->set_bytes);
     void *memory = NULL;
     sets->workspace = malloc(sets->workspace_size ? sets->workspace_size : 1);
     if (!sets->workspace || posix_memalign(&memory, 4096, sets->set_bytes * sets->count) != 0) {

@@ -321,6 +321,11 @@ void sup_floor_reset(sup_floor *floor)
     memset(floor->best, 0, sizeof floor->best);
 }
 
+int sup_floor_threads(const sup_floor *floor)
+{
+    return floor->threads;
+}
+
 double sup_floor_plain(const sup_floor *floor)
 {
     return floor->best[PLAIN];

@@ -31,6 +31,7 @@ typedef struct sup_floor sup_floor;
 /* Allocates the buffers. NULL when memory is short or threads < 1. */
 sup_floor *sup_floor_create(int threads);
 void sup_floor_destroy(sup_floor *floor);
+int sup_floor_threads(const sup_floor *floor);
 
 /* Copies for about `seconds`, at least one pass over all buffers of either kind, and returns the
  * best rate since the last reset in bytes per second; 0 if the threads could not be started. */
