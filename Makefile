@@ -5,7 +5,7 @@ TEST_PRESETS = release clang asan tsan msan aarch64
 prefix ?= /usr/local
 seconds ?= 0.5
 
-.PHONY: all demo test test-big test-peers bench bench-peers bench-growth coverage install format clean help
+.PHONY: all demo test test-big test-peers bench bench-peers bench-growth workloads coverage install format clean help
 .NOTPARALLEL:
 
 all: ## build library and program (build/release)
@@ -39,6 +39,9 @@ bench-peers: ## the same beside the real systems, a quarter of an hour; download
 
 bench-growth: all ## how the time grows with the window; a picture in build/growth.svg
 	@bench/growth.py --seconds $(seconds) --json build/growth.json -o build/growth.svg $(options)
+
+workloads: all ## steps of training: networks, losses; beside PyTorch where it is installed
+	@bench/workloads/run.py --json build/workloads.json $(options)
 
 coverage: ## line coverage of src/ by the quick tests
 	@scripts/setup.sh coverage

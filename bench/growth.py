@@ -13,8 +13,10 @@ import pathlib
 import sys
 
 import curves
+import machine
 import problem as problems
 import runner
+from progress import Progress
 
 HERE = pathlib.Path(__file__).resolve().parent
 TOO_LONG = 5.0  # seconds; a peer that took longer is not asked for larger windows
@@ -29,10 +31,10 @@ def title(problem):
 
 def measure(texts, peers, options):
     """[{title, kernel, times: {system: cold seconds}, x_floor}] in the order of the list"""
-    results, tired = [], set()
+    results, tired, progress = [], set(), Progress(len(texts))
     for number, text in enumerate(texts):
         problem = problems.parse(text)
-        print(f"[{number + 1}/{len(texts)}] {text}", file=sys.stderr, flush=True)
+        progress.show(number, text)
         runner.wait_until_calm(options.patience)
         own = runner.poolgrad([text], options.seconds, options.threads, options.program)[0]
         times = {"poolgrad": own["seconds"]}
@@ -46,6 +48,7 @@ def measure(texts, peers, options):
                 tired.add((peer.name, title(problem)))
         results.append({"title": title(problem), "kernel": max(problem.kernel), "times": times,
                         "x_floor": own["x_floor"]})
+    progress.end()
     return results
 
 
@@ -113,6 +116,7 @@ def main():
                 peer.close()
     if options.json:
         runner.write_json(options.json, {
+            "machine": machine.describe(options.program),
             "threads": options.threads, "peers": {peer.name: peer.version for peer in peers},
             "results": results})
     print("\n\n".join(table(name, group) for name, group in groups(results).items()))

@@ -14,6 +14,7 @@ import math
 import pathlib
 import sys
 
+import machine
 import problem as problems
 import runner
 
@@ -157,6 +158,7 @@ def main():
             peer.close()
         if options.json and results:
             runner.write_json(options.json, {
+                "machine": machine.describe(options.program),
                 "threads": options.threads, "seconds": options.seconds,
                 "peers": {peer.name: peer.version for peer in peers}, "results": results})
     print(summary(results, peers))

@@ -16,7 +16,8 @@ sys.path.append(str(ROOT / "tests/peers"))
 import environment  # noqa: E402
 from registry import PEERS  # noqa: E402
 
-PROGRAM = ROOT / "build/release/cli/poolgrad"
+BUILD = ROOT / "build/release"
+PROGRAM = BUILD / "cli/poolgrad"
 
 # Which of the configurations in tests/peers is timed: each system as it is installed, with all
 # that the CPU has.
@@ -65,8 +66,8 @@ def poolgrad(problems, seconds, threads, program=PROGRAM, quiet=True):
 class Peer:
     """A system's process, which is started once and again when it dies."""
 
-    def __init__(self, name, threads):
-        self.name, self.threads = name, threads
+    def __init__(self, name, threads, worker=HERE / "systems/worker.py"):
+        self.name, self.threads, self._worker = name, threads, worker
         self.version = ""
         self.why = None  # why there is none
         self._process = None
@@ -80,7 +81,7 @@ class Peer:
                          PYTHONDONTWRITEBYTECODE="1", TF_CPP_MIN_LOG_LEVEL="3",
                          **PEERS[SYSTEMS[self.name]].variables)
         self._process = subprocess.Popen(
-            [self._python, str(HERE / "systems/worker.py"), self.name, str(self.threads)],
+            [self._python, str(self._worker), self.name, str(self.threads)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, text=True,
             env=variables)
         answer = self._read()
@@ -100,11 +101,14 @@ class Peer:
 
     def measure(self, problem, seconds):
         """{cold, hot, note, once}, or {refused}"""
+        return self.ask({"problem": problem, "seconds": seconds})
+
+    def ask(self, request):
+        """The worker's answer, or {refused}"""
         if self.why:
             return {"refused": self.why}
         try:
-            print(json.dumps({"problem": problem, "seconds": seconds}), file=self._process.stdin,
-                  flush=True)
+            print(json.dumps(request), file=self._process.stdin, flush=True)
             answer = self._read()
         except BrokenPipeError:
             answer = None
@@ -120,6 +124,11 @@ class Peer:
             self._process.wait()
             self._process.stdout.close()
         self._errors.close()
+
+
+def installed(name):
+    """Whether a peer can be started without a download."""
+    return environment.is_ready(SYSTEMS[name], ROOT)
 
 
 def start_peers(names, threads):

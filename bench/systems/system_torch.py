@@ -28,7 +28,8 @@ class System:
     def version():
         return torch.__version__
 
-    def prepare(self, problem):
+    def prepare(self, problem, count=None):
+        """[call on set i], and how it differs; `count` sets, or as many as the rule demands."""
         if problem.op == "max" and problem.winner == "x":
             raise Unsupported("there is no gradient of max from x")
         memory = Memory()
@@ -60,7 +61,7 @@ class System:
         dims = "3d" if problem.rank == 3 else "2d"
         ones = [1] * len(lists[0])
         include = problem.divisor != "exclude"
-        count = set_count(operand_bytes(problem))
+        count = count or set_count(operand_bytes(problem))
         if problem.op == "avg":
             operator = getattr(_ATEN, f"avg_pool{dims}_backward").grad_input
             x = numbers(problem.input)  # only its shape is looked at

@@ -26,13 +26,13 @@ class _Last:
         self._system = system
         self._text, self._calls, self._note = None, None, None
 
-    def answer(self, text, seconds):
+    def answer(self, problem, seconds):
         try:
-            if text != self._text:
+            if problem != self._text:
                 self._text = self._calls = None
                 gc.collect()  # the buffers of the problem before
-                self._calls, self._note = self._system.prepare(problems.parse(text))
-                self._text = text
+                self._calls, self._note = self._system.prepare(problems.parse(problem))
+                self._text = problem
             result = timing.measure(self._calls, seconds)
         except (timing.Unsupported, problems.Unreadable) as why:
             return {"refused": str(why)}
@@ -43,16 +43,24 @@ class _Last:
         return result
 
 
-def main():
+def serve(make):
+    """Answers the lines of standard input; make() returns (version, function that answers)."""
     # What libraries print must not get between the answers.
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
-    system = importlib.import_module("system_" + sys.argv[1]).System(int(sys.argv[2]))
-    print(json.dumps({"version": system.version()}), file=answers)
-    last = _Last(system)
+    version, answer = make()
+    print(json.dumps({"version": version}), file=answers)
     for line in sys.stdin:
-        request = json.loads(line)
-        print(json.dumps(last.answer(request["problem"], request["seconds"])), file=answers)
+        print(json.dumps(answer(**json.loads(line))), file=answers)
+
+
+def _system():
+    system = importlib.import_module("system_" + sys.argv[1]).System(int(sys.argv[2]))
+    return system.version(), _Last(system).answer
+
+
+def main():
+    serve(_system)
 
 
 if __name__ == "__main__":

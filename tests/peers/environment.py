@@ -18,7 +18,7 @@ def _requirements(peer):
     return HERE / "requirements" / f"{PEERS[peer].environment}.txt"
 
 
-def _is_ready(peer, root):
+def is_ready(peer, root):
     """An installation that was interrupted, or is of other versions, does not count."""
     stamp = _folder(peer, root) / "installed.txt"
     return stamp.exists() and stamp.read_text() == _requirements(peer).read_text()
@@ -26,7 +26,7 @@ def _is_ready(peer, root):
 
 def announce(peers, root):
     """Says what is about to be downloaded, before it is."""
-    missing = sorted({PEERS[p].environment for p in peers if not _is_ready(p, root)})
+    missing = sorted({PEERS[p].environment for p in peers if not is_ready(p, root)})
     if missing:
         sizes = ", ".join(f"{name} ({SIZES[name]} on the disk)" for name in missing)
         print(f"peers: downloading from the Python package index, once: {sizes}", flush=True)
@@ -36,7 +36,7 @@ def prepare(peer, root):
     """(python of the peer's environment, None), or (None, why there is none)"""
     folder = _folder(peer, root)
     python = folder / "bin/python"
-    if _is_ready(peer, root):
+    if is_ready(peer, root):
         return str(python), None
     shutil.rmtree(folder, ignore_errors=True)
     folder.parent.mkdir(parents=True, exist_ok=True)
