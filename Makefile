@@ -5,7 +5,7 @@ TEST_PRESETS = release clang asan tsan msan aarch64
 prefix ?= /usr/local
 seconds ?= 0.5
 
-.PHONY: all demo test test-big test-peers bench bench-peers bench-growth workloads coverage install format clean help
+.PHONY: all demo test test-big test-peers bench bench-peers bench-growth workloads headline report coverage install format clean help
 .NOTPARALLEL:
 
 all: ## build library and program (build/release)
@@ -30,18 +30,33 @@ test-peers: ## the faces against the real systems; downloads several gigabytes, 
 
 bench: all ## measure all of bench/cases.txt, some minutes; seconds=2 measures longer
 	@build/release/cli/poolgrad bench --cases bench/cases.txt --seconds $(seconds) --json >build/bench.json
+	@bench/scaling.py --seconds $(seconds) --json build/scaling.json >build/scaling.txt $(options)
 	@bench/table.py build/bench.json --full
+	@cat build/scaling.txt
+	@bench/report.py
 
 bench-peers: ## the same beside the real systems, a quarter of an hour; downloads as test-peers does
 	@scripts/setup.sh peers
 	@scripts/build.sh release
 	@bench/peers.py --seconds $(seconds) --json build/bench-peers.json $(options)
+	@bench/report.py
 
 bench-growth: all ## how the time grows with the window; a picture in build/growth.svg
 	@bench/growth.py --seconds $(seconds) --json build/growth.json -o build/growth.svg $(options)
+	@bench/report.py
 
 workloads: all ## steps of training: networks, losses; beside PyTorch where it is installed
 	@bench/workloads/run.py --json build/workloads.json $(options)
+	@bench/report.py
+
+headline: ## the README's picture, measured again: bench-growth beside the real systems
+	@scripts/setup.sh peers
+	@scripts/build.sh release
+	@bench/growth.py --seconds $(seconds) --peers all --json build/growth.json \
+	    --headline docs/images/growth.svg $(options)
+	@bench/report.py
+
+report: bench bench-peers headline workloads ## all of these for build/report.html, half an hour
 
 coverage: ## line coverage of src/ by the quick tests
 	@scripts/setup.sh coverage

@@ -1,119 +1,148 @@
 # SPDX-License-Identifier: MIT
 """Curves with logarithmic axes as SVG: as much of a plotting library as is needed here."""
 import math
-from dataclasses import dataclass
-from xml.sax.saxutils import escape
+from dataclasses import dataclass, field
 
-COLOURS = {"poolgrad": "#0b6e4f", "torch": "#c8553d", "tensorflow": "#d99a1c",
-           "onnxruntime": "#4a6fa5", "onednn": "#7b4b94"}
-WIDTH, HEIGHT = 420, 300  # of a panel
-LEFT, RIGHT, TOP, BOTTOM = 62, 90, 34, 44  # its margins
+import svg
+
+WIDTH, HEIGHT = 430, 300  # of a panel
+LEFT, RIGHT, TOP, BOTTOM = 58, 96, 36, 46  # its margins
 COLUMNS = 2
 
 
 @dataclass
+class Series:
+    """Points, all numbers above 0, and how they are drawn."""
+
+    name: str  # at its end; "" for none
+    points: list  # (x, y)
+    colour: str
+    kind: str = "line"  # line, dashes, dots, rings, stem: a thin line
+    tips: list = field(default_factory=list)  # for each point, for the mouse
+
+
+@dataclass
 class Panel:
-    """A plot: {name: [(x, y)]}, all numbers above 0."""
+    """A plot."""
 
     title: str
-    series: dict
+    series: list
+    x_title: str
+    y_title: str
+    labels: list = field(default_factory=list)  # (x, y, text) beside points
+    every_x: bool = True  # ticks at every x of a point, not at 1, 2, 5, ...
+    y_ticks: list = field(default_factory=list)  # instead of 1, 2, 5, ...
 
 
-STEPS = (1, 2, 5)
+def _ends(values):
+    return svg.round_to_step(min(values), False), svg.round_to_step(max(values), True)
 
 
-def _round(value, up):
-    """The next of 1, 2, 5, 10, ... at or beyond a value."""
-    power = 10.0 ** math.floor(math.log10(value))
-    steps = [step * power for step in (*STEPS, 10)]
-    if up:
-        return next(step for step in steps if step >= value * 0.999)
-    return next(step for step in reversed(steps) if step <= value * 1.001)
-
-
-class _Axis:
-    """From values to places."""
-
-    def __init__(self, low, high, begin, end):
-        self.low, self.high = (low, high) if low < high else (low / 2, high * 2)
-        self._begin, self._end = begin, end
-
-    def place(self, value):
-        part = math.log(value / self.low) / math.log(self.high / self.low)
-        return self._begin + part * (self._end - self._begin)
-
-
-def _text(x, y, content, anchor="middle", size=11, colour="#333", extra=""):
-    return (f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" '
-            f'fill="{colour}"{extra}>{escape(content)}</text>')
-
-
-def _line(x1, y1, x2, y2, colour):
-    return (f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" '
-            f'stroke="{colour}" stroke-width="1"/>')
-
-
-def _ticks(low, high):
-    """1, 2, 5, 10, ... within the range; only powers of ten where there would be many."""
-    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    steps = STEPS if last - first <= 3 else (1,)
-    values = [step * 10.0 ** power for power in range(first, last + 1) for step in steps]
-    return [value for value in values if low * 0.999 <= value <= high * 1.001]
-
-
-def _apart(places, distance):
-    """Moves labels down until none covers another; {name: place} in, the same out."""
-    result, least = {}, -math.inf
-    for name, place in sorted(places.items(), key=lambda item: item[1]):
-        least = result[name] = max(place, least + distance)
-    return result
-
-
-def _panel(panel, x_title, y_title):
-    points = [point for series in panel.series.values() for point in series]
-    widths, heights = zip(*points)
-    xs = _Axis(min(widths), max(widths), LEFT, WIDTH - RIGHT)
-    ys = _Axis(_round(min(heights), False), _round(max(heights), True), HEIGHT - BOTTOM, TOP)
-    parts = [_text(LEFT, 18, panel.title, "start", 13, "#111", ' font-weight="bold"')]
-    for value in _ticks(ys.low, ys.high):
-        y = ys.place(value)
-        parts += [_line(LEFT, y, WIDTH - RIGHT, y, "#e4e4e4"),
-                  _text(LEFT - 6, y + 4, f"{value:g}", "end")]
-    last = -math.inf
-    for value in sorted(set(widths)):
+def _x_axis(panel, widths):
+    if panel.every_x:
+        xs = svg.Axis(min(widths), max(widths), LEFT, WIDTH - RIGHT)
+        ticks = sorted(set(widths))
+    else:
+        xs = svg.Axis(*_ends(widths), LEFT, WIDTH - RIGHT)
+        ticks = xs.ticks()
+    base, last, parts = HEIGHT - BOTTOM, -math.inf, []
+    for value in ticks:
         x = xs.place(value)
-        parts.append(_line(x, HEIGHT - BOTTOM, x, HEIGHT - BOTTOM + 4, "#888"))
-        if x - last >= 16:
-            parts.append(_text(x, HEIGHT - BOTTOM + 17, f"{value:g}"))
+        parts.append(svg.line(x, base, x, base + 4, "axis"))
+        if x - last >= 18:
+            parts.append(svg.text(x, base + 18, f"{value:g}", size=11))
             last = x
-    parts.append(_line(LEFT, HEIGHT - BOTTOM, WIDTH - RIGHT, HEIGHT - BOTTOM, "#888"))
-    parts.append(_text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8, x_title))
+    parts += [svg.line(LEFT, base, WIDTH - RIGHT, base, "axis"),
+              svg.text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8, panel.x_title)]
+    return xs, parts
+
+
+def _y_axis(panel, heights):
+    ticks = panel.y_ticks
+    low, high = (min(*heights, *ticks), max(*heights, *ticks)) if ticks else _ends(heights)
+    ys = svg.Axis(low, high, HEIGHT - BOTTOM, TOP)
+    parts = []
+    for value in ticks or ys.ticks():
+        y = ys.place(value)
+        parts += [svg.line(LEFT, y, WIDTH - RIGHT, y),
+                  svg.text(LEFT - 7, y + 4, f"{value:g}", "end", 11)]
     middle = (TOP + HEIGHT - BOTTOM) / 2
-    parts.append(_text(14, middle, y_title, extra=f' transform="rotate(-90 14 {middle:.1f})"'))
-    ends = {}
-    for name, series in panel.series.items():
-        colour = COLOURS.get(name, "#555")
-        places = [(xs.place(x), ys.place(y)) for x, y in series]
-        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
-        parts.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>')
-        parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.5" fill="{colour}"/>' for x, y in places]
-        ends[name] = places[-1][1]
-    for name, y in _apart(ends, 13).items():
-        parts.append(_text(WIDTH - RIGHT + 8, y + 4, name, "start", 12, COLOURS.get(name, "#555")))
+    parts.append(svg.text(14, middle, panel.y_title,
+                          extra=f' transform="rotate(-90 14 {middle:.1f})"'))
+    return ys, parts
+
+
+def _draw(series, places):
+    parts = []
+    if series.kind in ("line", "dashes", "stem"):
+        parts.append(svg.path(places, series.colour, 2.2 if series.kind == "line" else 1.4,
+                              "5 4" if series.kind == "dashes" else ""))
+    if series.kind in ("line", "dots", "rings"):
+        tips = series.tips or [""] * len(places)
+        parts += [svg.dot(x, y, series.colour, 2.6 if series.kind == "line" else 4,
+                          series.kind == "rings", tip) for (x, y), tip in zip(places, tips)]
     return parts
 
 
-def picture(panels, x_title, y_title):
-    """The text of an SVG file with all panels, two in a row."""
+def _labels(panel, xs, ys):
+    """Beside their points, where they cover neither points nor each other; left out where there is
+    no such place."""
+    taken = []
+    for series in panel.series:
+        places = [(xs.place(x), ys.place(y)) for x, y in series.points]
+        taken += [(x - 4, y - 4, x + 4, y + 4) for x, y in places if series.kind != "dashes"]
+        if series.kind == "stem":
+            taken.append((places[0][0] - 2, min(y for _, y in places), places[0][0] + 2,
+                          max(y for _, y in places)))
+    parts = []
+    for x, y, label in panel.labels:
+        width, height = 5.6 * len(label), 9
+        for right, down in ((7, 0), (-7 - width, 0), (-width / 2, 12), (-width / 2, -11), (6, 9),
+                            (-6 - width, -9), (6, 18), (-6 - width, -18)):
+            left, middle = xs.place(x) + right, ys.place(y) + down
+            box = left, middle - height / 2, left + width, middle + height / 2
+            if not any(box[0] < one[2] and one[0] < box[2] and box[1] < one[3] and one[1] < box[3]
+                       for one in taken):
+                parts.append(svg.text(left, middle + 4, label, "start", 10.5))
+                taken.append(box)
+                break
+    return parts
+
+
+def _panel(panel):
+    widths, heights = zip(*(point for series in panel.series for point in series.points))
+    xs, across = _x_axis(panel, widths)
+    ys, up = _y_axis(panel, heights)
+    parts = [svg.text(LEFT, 20, panel.title, "start", 14, "ink", ' font-weight="600"')]
+    parts += up + across
+    ends, colours = {}, {}
+    # What is drawn last lies on top: the first series.
+    for series in reversed(panel.series):
+        places = [(xs.place(x), ys.place(y)) for x, y in series.points]
+        parts += _draw(series, places)
+        if series.name:
+            ends[series.name], colours[series.name] = places[-1][1], series.colour
+    for name, y in svg.apart(ends, 14).items():
+        parts.append(svg.text(WIDTH - RIGHT + 8, y + 4, name, "start", 12, colours[name]))
+    return parts + _labels(panel, xs, ys)
+
+
+def figure(panel):
+    """One panel, to be set into a page."""
+    return svg.document(_panel(panel), WIDTH, HEIGHT, panel.title, standalone=False)
+
+
+def picture(panels, title="", captions=()):
+    """The text of an SVG file with all panels, two in a row, a title above and lines below."""
     rows = -(-len(panels) // COLUMNS)
-    width, height = WIDTH * min(COLUMNS, len(panels)), HEIGHT * rows
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
-             f'width="{width}" height="{height}" font-family="sans-serif">',
-             f'<rect width="{width}" height="{height}" fill="white"/>']
+    top, below = (34 if title else 0), 18 * len(captions) + (8 if captions else 0)
+    width, height = WIDTH * min(COLUMNS, len(panels)), HEIGHT * rows + top + below
+    parts = []
+    if title:
+        parts.append(svg.text(18, 26, title, "start", 16, "ink", ' font-weight="600"'))
     for number, panel in enumerate(panels):
-        x, y = number % COLUMNS * WIDTH, number // COLUMNS * HEIGHT
-        parts.append(f'<g transform="translate({x} {y})">')
-        parts += _panel(panel, x_title, y_title)
-        parts.append("</g>")
-    parts.append("</svg>")
-    return "\n".join(parts) + "\n"
+        x, y = number % COLUMNS * WIDTH, number // COLUMNS * HEIGHT + top
+        parts += [f'<g transform="translate({x} {y})">', *_panel(panel), "</g>"]
+    parts += [svg.text(18, height - below + 14 + 18 * number, caption, "start", 11)
+              for number, caption in enumerate(captions)]
+    return svg.document(parts, width, height, title or panels[0].title)

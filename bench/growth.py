@@ -6,6 +6,8 @@
     bench/growth.py --peers torch,onednn         beside others
     bench/growth.py --json growth.json           keep the figures
     bench/growth.py --from growth.json -o g.svg  draw them again
+    bench/growth.py --from growth.json --headline docs/images/growth.svg
+                                                 the gradients only, with machine and date
 """
 import argparse
 import json
@@ -80,34 +82,74 @@ def table(name, group):
     return "\n".join(lines)
 
 
-def draw(results, path):
-    panels = []
+def panels(results):
+    """A plot for each group, with the floor below all curves."""
+    found = []
     for name, group in groups(results).items():
         systems = dict.fromkeys(system for result in group for system in result["times"])
-        panels.append(curves.Panel(name, {
-            system: [(result["kernel"], result["times"][system] * 1e3) for result in group
-                     if system in result["times"]] for system in systems}))
-    pathlib.Path(path).write_text(curves.picture(panels, "window, elements along an axis",
-                                                 "cold time, ms"), encoding="utf-8")
+        series = [curves.Series(system, [(result["kernel"], result["times"][system] * 1e3)
+                                         for result in group if system in result["times"]], system)
+                  for system in systems]
+        floor = [(result["kernel"], result["times"]["poolgrad"] / result["x_floor"] * 1e3)
+                 for result in group if result["x_floor"]]
+        if floor:
+            series.append(curves.Series("a copy", floor, "copy", "dashes"))
+        found.append(curves.Panel(name, series, "window, elements along an axis",
+                                  "time, ms (cold)"))
+    return found
+
+
+def sentence(group):
+    """What the curves of a group say, from the smallest window to the largest that a peer did."""
+    asked = [result for result in group if len(result["times"]) > 1] or group
+    first, last = group[0], asked[-1]
+    small, large = first["kernel"], last["kernel"]
+    own = last["times"]["poolgrad"]
+    rank = first["title"].partition(" of ")[2].count("x") + 1
+    text = (f"from {'x'.join([str(small)] * rank)} to {'x'.join([str(large)] * rank)} windows, "
+            f"{large ** rank / small ** rank:.0f} times as many elements in each, poolgrad takes "
+            f"{own / first['times']['poolgrad']:.1f} times as long")
+    others = {name: time for name, time in last["times"].items() if name != "poolgrad"}
+    if others:
+        best = min(others, key=others.get)
+        text += (f", and the fastest other system, {best}, then takes "
+                 f"{others[best] / own:.0f} times as long as poolgrad")
+    return text
+
+
+def headline(figures, path):
+    """The picture of the README: gradients, with what was measured where and when in it."""
+    shown = [result for result in figures["results"] if result["title"].endswith("gradient")]
+    systems = ", ".join(f"{name} {version}" for name, version in figures["peers"].items())
+    captions = [machine.sentence(figures["machine"], figures["threads"])]
+    if systems:
+        captions.append("beside " + systems)
+    text = curves.picture(panels(shown), "The gradient of average pooling: time against window size",
+                          captions)
+    pathlib.Path(path).write_text(text, encoding="utf-8")
+    for name, group in groups(shown).items():
+        print(f"{name}: {sentence(group)}")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cases", default=str(HERE / "growth.txt"), help="list of problems")
     parser.add_argument("--peers", default="none", metavar="LIST",
-                        help=f"with commas, of {', '.join(runner.SYSTEMS)} (none)")
+                        help=f"with commas, of {', '.join(runner.SYSTEMS)}, or all (none)")
     parser.add_argument("--from", dest="file", metavar="FILE", help="figures of an earlier run")
     parser.add_argument("-o", "--output", metavar="FILE.svg", help="draw the curves")
+    parser.add_argument("--headline", metavar="FILE.svg", help="draw the picture of the README")
     runner.add_options(parser, 0.5)
     options = parser.parse_args()
     if options.file:
-        results = json.loads(pathlib.Path(options.file).read_text(encoding="utf-8"))["results"]
-        peers = []
+        figures = json.loads(pathlib.Path(options.file).read_text(encoding="utf-8"))
     else:
         texts = [text for _, text in problems.read_list(options.cases)]
         peers = runner.start_peers(runner.peer_names(parser, options.peers), options.threads)
         try:
-            results = measure(texts, peers, options)
+            figures = {"machine": machine.describe(options.program), "threads": options.threads,
+                       "peers": {peer.name: peer.version for peer in peers},
+                       "results": measure(texts, peers, options)}
         except (runner.Failed, problems.Unreadable) as failed:
             print(f"growth.py: {failed}", file=sys.stderr)
             return 1
@@ -115,13 +157,14 @@ def main():
             for peer in peers:
                 peer.close()
     if options.json:
-        runner.write_json(options.json, {
-            "machine": machine.describe(options.program),
-            "threads": options.threads, "peers": {peer.name: peer.version for peer in peers},
-            "results": results})
-    print("\n\n".join(table(name, group) for name, group in groups(results).items()))
+        runner.write_json(options.json, figures)
+    found = groups(figures["results"])
+    print("\n\n".join(table(name, group) for name, group in found.items()))
     if options.output:
-        draw(results, options.output)
+        pathlib.Path(options.output).write_text(curves.picture(panels(figures["results"])),
+                                                encoding="utf-8")
+    if options.headline:
+        headline(figures, options.headline)
     return 0
 
 

@@ -130,8 +130,8 @@ def main():
     parser.add_argument("--cases", default=str(HERE / "cases.txt"), help="list of problems")
     parser.add_argument("--filter", action="append", default=[], metavar="TEXT",
                         help="only problems with TEXT in their string or name; all of several")
-    parser.add_argument("--peers", default=",".join(runner.SYSTEMS), metavar="LIST",
-                        help="with commas, or none (%(default)s)")
+    parser.add_argument("--peers", default="all", metavar="LIST",
+                        help=f"with commas, of {', '.join(runner.SYSTEMS)}, or none (all)")
     parser.add_argument("--rounds", type=int, default=2,
                         help="how often the systems take turns on a problem (2)")
     runner.add_options(parser, 0.4)

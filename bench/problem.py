@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Problem strings, as far as the lists in this folder use them, and the lists themselves."""
+import math
 import re
 from dataclasses import dataclass, replace
 
@@ -57,6 +58,30 @@ class Problem:
         if self.layout == "ncx":
             return [self.batch, self.channels, *spatial]
         return [self.batch, *spatial, self.channels]
+
+    def operand_bytes(self, index_bytes=8):
+        """Bytes of what is read and written."""
+        planes = self.batch * self.channels
+        inputs = planes * math.prod(self.input) * self.element_bytes
+        windows = planes * math.prod(self.output)
+        total = inputs + windows * self.element_bytes
+        if self.op == "max" and self.winner == "x":
+            total += inputs
+        elif self.is_max:
+            total += windows * index_bytes
+        return total
+
+    def operations(self):
+        """Additions and divisions of an average as docs/arithmetic.md defines it: one axis after
+        the other, by doubling."""
+        before, after = ((self.input, self.output) if self.forward
+                         else (self.output, self.input))
+        total = math.prod(self.output)
+        for axis, (kernel, stride) in enumerate(zip(self.kernel, self.stride)):
+            run = kernel if self.forward else -(-kernel // stride)
+            each = run.bit_length() - 1 + run.bit_count() - 1
+            total += each * math.prod((*after[:axis + 1], *before[axis + 1:]))
+        return total * self.batch * self.channels
 
     def apart_from_type(self):
         """What the eight variants of a line have in common."""

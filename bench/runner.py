@@ -154,11 +154,13 @@ def add_options(parser, seconds):
 
 
 def peer_names(parser, text):
-    """["torch", ...] of "torch,onednn"; "none" is none."""
-    names = [] if text == "none" else text.split(",")
+    """["torch", ...] of "torch,onednn"; "none" is none, "all" all."""
+    if text in ("none", "all"):
+        return list(SYSTEMS) if text == "all" else []
+    names = text.split(",")
     for name in names:
         if name not in SYSTEMS:
-            parser.error(f"{name}: there is no such peer; there are {', '.join(SYSTEMS)}, none")
+            parser.error(f"{name}: there is no such peer; there are {', '.join(SYSTEMS)}, all, none")
     return names
 
 

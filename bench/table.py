@@ -58,7 +58,7 @@ def full(results):
     return "\n".join(lines)
 
 
-def _rows(results, names):
+def rows_of(results, names):
     """{(label, form): {(type, layout): (multiple, above its bar, in doubt)}}, in order"""
     rows, left = {}, 0
     for result in results:
@@ -88,7 +88,7 @@ def names_of(path):
 
 
 def pivot(results, names):
-    rows, left = _rows(results, names)
+    rows, left = rows_of(results, names)
     width = max([4, *(len(label) for label, _ in rows)])
     columns = [(dtype, layout) for dtype in TYPES for layout in LAYOUTS
                if any((dtype, layout) in row for row in rows.values())]

@@ -11,7 +11,7 @@ import sys
 
 import numpy as np
 
-from timing import Memory, Unsupported, operand_bytes, set_count
+from timing import Memory, Unsupported, set_count
 
 _TYPES = {"f16": 1, "bf16": 2, "f32": 3, "f64": 7}
 _CPU, _IN_ORDER = 1, 1
@@ -136,7 +136,7 @@ class System:
         primitives, memory = _Primitives(self._library, self._engine, problem), Memory()
         small, large = problem.shape(problem.output), problem.shape(problem.input)
         calls = []
-        size = operand_bytes(problem, 0) + primitives.workspace_bytes()
+        size = problem.operand_bytes(0) + primitives.workspace_bytes()
         for _ in range(set_count(size)):
             arrays = []
 

@@ -3,7 +3,7 @@
 import onnxruntime
 from onnx import TensorProto, helper
 
-from timing import STORAGE, Memory, Unsupported, operand_bytes, set_count
+from timing import STORAGE, Memory, Unsupported, set_count
 
 _TYPES = {"f32": TensorProto.FLOAT, "f64": TensorProto.DOUBLE, "i64": TensorProto.INT64}
 
@@ -73,7 +73,7 @@ class System:
             won = forward.run(None, {"X": memory.random(dtype, large)})[1]
         session = self._session(operator, attributes, inputs, outputs, opset)
         keep, bindings = [], []
-        for _ in range(set_count(operand_bytes(problem))):
+        for _ in range(set_count(problem.operand_bytes())):
             arrays = {name: memory.like(won) if kind == "i64" else memory.random(kind, shape)
                       for name, kind, shape in inputs}
             arrays.update({name: memory.array(kind, shape) for name, kind, shape in outputs})

@@ -2,7 +2,7 @@
 """PyTorch: aten's functions that write to a given output. 1-D goes through 2-D, as in aten."""
 import torch
 
-from timing import Memory, Unsupported, operand_bytes, set_count
+from timing import Memory, Unsupported, set_count
 
 _ATEN = torch.ops.aten
 
@@ -61,7 +61,7 @@ class System:
         dims = "3d" if problem.rank == 3 else "2d"
         ones = [1] * len(lists[0])
         include = problem.divisor != "exclude"
-        count = count or set_count(operand_bytes(problem))
+        count = count or set_count(problem.operand_bytes())
         if problem.op == "avg":
             operator = getattr(_ATEN, f"avg_pool{dims}_backward").grad_input
             x = numbers(problem.input)  # only its shape is looked at

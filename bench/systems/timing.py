@@ -9,8 +9,6 @@ import time
 
 import numpy as np
 
-import problem as problems
-
 ROUNDS = 4
 SLOW = 1.0  # seconds; what takes longer is called once
 STORAGE = {"f16": np.float16, "bf16": np.uint16, "f32": np.float32, "f64": np.float64,
@@ -83,19 +81,6 @@ class Memory:
         result = self.array(next(k for k, v in STORAGE.items() if v == array.dtype), array.shape)
         result[...] = array
         return result
-
-
-def operand_bytes(problem: problems.Problem, index_bytes=8):
-    """Bytes of the gradient's or forward pass's numbers and indices."""
-    planes = problem.batch * problem.channels
-    inputs = planes * int(np.prod(problem.input)) * problem.element_bytes
-    windows = planes * int(np.prod(problem.output))
-    total = inputs + windows * problem.element_bytes
-    if problem.op == "max" and problem.winner == "x":
-        total += inputs
-    elif problem.is_max:
-        total += windows * index_bytes
-    return total
 
 
 def _rotate(calls, seconds, warm_up):

@@ -3,7 +3,8 @@
 """All workloads, as one table; beside PyTorch where it is installed.
 
     bench/workloads/run.py --json workloads.json
-    bench/workloads/run.py --markdown              the table as a page has it
+    bench/workloads/run.py --from workloads.json --markdown
+                                                   an earlier run's, as a page has it
 """
 import argparse
 import json
@@ -86,9 +87,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--folder", default=str(runner.BUILD / "bench/workloads"),
                         help="where the programs are")
+    parser.add_argument("--from", dest="file", metavar="FILE", help="figures of an earlier run")
     parser.add_argument("--markdown", action="store_true", help="a table for a page")
     runner.add_options(parser, 1)
     options = parser.parse_args()
+    if options.file:
+        figures = json.loads(pathlib.Path(options.file).read_text(encoding="utf-8"))
+        print(table(figures["results"], options.markdown))
+        return 0
     torch = None
     if runner.installed("torch"):
         torch = runner.Peer("torch", options.threads, HERE / "torch_steps.py")

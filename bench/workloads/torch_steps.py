@@ -56,7 +56,7 @@ class Steps:
     def _layers(self, texts):
         forward = [problems.parse(text) for text in texts]
         gradient = [replace(one, op=one.op.removesuffix("pool")) for one in reversed(forward)]
-        count = timing.set_count(sum(timing.operand_bytes(one) for one in forward + gradient))
+        count = timing.set_count(sum(one.operand_bytes() for one in forward + gradient))
         calls = [self._system.prepare(one, count)[0] for one in forward + gradient]
         return [lambda i=i: [call[i]() for call in calls] for i in range(count)]
 

@@ -37,3 +37,31 @@ python3 "$top/bench/growth.py" --cases growth.txt --seconds 0 --threads 1 --prog
 python3 "$top/bench/growth.py" --from growth.json -o again.svg >again.txt
 same growth.svg again.svg
 tail -n 1 growth.svg
+echo '# scaling.py'
+python3 "$top/bench/scaling.py" --cases growth.txt --seconds 0 --threads 2 --program "$POOLGRAD" \
+    --json scaling.json 2>/dev/null | numbers
+echo '# report.py'
+cp one.json bench.json
+cp peers.json bench-peers.json
+cat >workloads.json <<'END'
+{"machine": {"cpu": "A & B", "cpus": 2, "level": "avx2", "compiler": "gcc", "version": "0",
+ "commit": "0", "date": "2026-11-15"}, "peers": {"torch": "2"}, "results":
+ [{"name": "a", "shape": "b, c", "seconds": 1, "hot_seconds": 1, "floor_seconds": 1, "waiting": 0,
+   "torch": {"cold": 2}}, {"name": "d", "shape": "e", "seconds": 1, "hot_seconds": 1,
+   "floor_seconds": 1, "waiting": 0, "torch": {"refused": "f"}}]}
+END
+python3 "$top/bench/report.py" --folder . --cases list.txt
+python3 "$top/bench/workloads/run.py" --from workloads.json --markdown
+python3 "$top/bench/growth.py" --from growth.json --headline headline.svg >headline.txt
+cat >read.py <<'END'
+# One file that refers to no other, whose elements are closed.
+import re, xml.dom.minidom
+text = open("report.html", encoding="utf-8").read()
+body = re.sub(r"<meta [^>]*>", "", text.partition("\n")[2])
+page = xml.dom.minidom.parseString(body)
+for heading in page.getElementsByTagName("h2"):
+    print(heading.firstChild.data)
+print(re.findall(r"(?:src|href|url|@import)\W+\S+", text.replace("http://www.w3.org/2000/svg", "")))
+xml.dom.minidom.parse("headline.svg")
+END
+python3 read.py
