@@ -252,7 +252,8 @@ def workloads(figures):
                                    tip=f"{name}: PyTorch {torch * 1e3:.2f} ms"))
         rows.append(dots.Row(result["name"], "", marks))
         torch_cells = ((f"{torch * 1e3:.2f}", f"{torch * 1e3 / own:.1f}x") if torch else ("-", "-"))
-        lines.append([result["name"], f"{own:.2f}", f"{own / floor:.1f}", *torch_cells])
+        doubt = " ?" if table.doubtful(result) else ""
+        lines.append([result["name"], f"{own:.2f}{doubt}", f"{own / floor:.1f}", *torch_cells])
     shown = dots.figure(dots.Chart("Workloads", "ms a step", rows, connect=True, left=124))
     entries = [(svg.line(7, 1, 7, 13, "copy", 2), "copying the same bytes"),
                (svg.dot(7, 7, "poolgrad", 5), "poolgrad")]
@@ -261,7 +262,8 @@ def workloads(figures):
     return section(
         "Steps of training",
         "What networks and losses spend on pooling, forward and gradient, in one step: "
-        "bench/workloads has the programs.", legend(entries),
+        "bench/workloads has the programs. A ? marks what other programs disturbed; PyTorch suffers "
+        "as well.", legend(entries),
         f'<div class="pair"><div class="scroll">{shown}</div>',
         '<div class="scroll"><table class="plain">',
         "<tr><th>step</th><th>ms</th><th>x floor</th><th>PyTorch ms</th><th>faster</th></tr>",

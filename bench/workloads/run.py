@@ -79,7 +79,7 @@ def table(results, markdown):
     lines = ["  ".join(f"{text:{'<' if i < 2 else '>'}{width}}"
                        for i, (text, width) in enumerate(zip(row, widths))) for row in texts]
     if any(result["waiting"] > problems.BUSY for result in results):
-        lines.append("? other programs had the CPUs; measure these again")
+        lines.append("? other programs had the CPUs, and PyTorch suffers as well; measure these again")
     return "\n".join(lines)
 
 
