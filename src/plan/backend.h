@@ -346,7 +346,7 @@ typedef struct pgi_award {
     int32_t place_row;                  /* how much further that of the next row is, */
     int64_t cell_row, term_row, to_row; /* and its places, terms and elements or sums */
     int phases;
-    bool sums;    /* reals are stored as they are; else elements: */
+    bool sums;    /* of one row: reals are stored as they are; else elements: */
     double alpha; /* what sums are multiplied with */
     bool stream;  /* the memory is not expected to be read soon */
     pgi_award_phase phase[PGI_AWARD_PHASES];

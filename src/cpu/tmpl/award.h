@@ -150,8 +150,7 @@ PGI_ALWAYS_INLINE void PGI_NAME(award_row, ELEMENT)(void *to, const pgi_award *a
     const int64_t columns = award->columns, together = phases * LANES;
     const AT first = WORD(add_at)(WORD(count_at)(phases),
                                   WORD(set_at)(award->place + (int32_t)row * award->place_row));
-    void *at = prize.sums ? (void *)((REAL *)to + row * award->to_row)
-                          : (void *)((STORED *)to + row * award->to_row);
+    STORED *at = (STORED *)to + row * award->to_row; /* sums are of one row, the first */
     PGI_NAME(claims, ELEMENT) claims[2];
     int64_t c = 0;
 
