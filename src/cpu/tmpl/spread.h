@@ -17,6 +17,11 @@ PGI_ALWAYS_INLINE VECTOR PGI_NAME(share, ELEMENT)(const pgi_spread *shape, const
     return MUL(ADD(quotient, SET(0)), SET((REAL)shape->alpha));
 }
 
+/* Vectors of channels that are stored side by side before the next place has its turn: whole cache
+ * lines, also of the narrow types (2x2x2, bf16, 32 channels, 16 cores: 4.5 times the floor with one
+ * vector at a time). */
+#define TOGETHER 4
+
 /* One row of windows; false if a quotient is in doubt. */
 PGI_ALWAYS_INLINE bool PGI_NAME(spread_row, ELEMENT)(STORED *const *to, const STORED *from,
                                                      const pgi_spread *shape, pgi_division how,
@@ -27,17 +32,23 @@ PGI_ALWAYS_INLINE bool PGI_NAME(spread_row, ELEMENT)(STORED *const *to, const ST
     vec_doubt doubt = vec_no_doubt();
     VECTOR value, low, high;
     int64_t i, at, c;
-    int t;
+    int t, v;
 
     if (lanes > 1) {
         for (i = 0; i < places; i++) {
-            for (at = 0; at < lanes; at += LANES) {
-                value =
-                    PGI_NAME(share, ELEMENT)(shape, from + i * lanes + at, lanes - at, how, &doubt);
+            for (at = 0; at < lanes; at += TOGETHER * LANES) {
+                const int64_t rest = lanes - at;
+                VECTOR some[TOGETHER];
+
+                for (v = 0; v < TOGETHER && v * LANES < rest; v++)
+                    some[v] = PGI_NAME(share, ELEMENT)(shape, from + i * lanes + at + v * LANES,
+                                                       rest - v * LANES, how, &doubt);
                 for (t = 0; t < times; t++)
                     for (c = 0; c < columns; c++)
-                        PGI_NAME(store_part, ELEMENT)
-                (to[t] + (i * columns + c) * lanes + at, value, lanes - at, past);
+                        for (v = 0; v < TOGETHER && v * LANES < rest; v++)
+                            PGI_NAME(store_part, ELEMENT)
+                (to[t] + (i * columns + c) * lanes + at + v * LANES, some[v], rest - v * LANES,
+                 past);
             }
         }
         return !vec_in_doubt(doubt);
@@ -59,6 +70,8 @@ PGI_ALWAYS_INLINE bool PGI_NAME(spread_row, ELEMENT)(STORED *const *to, const ST
     }
     return !vec_in_doubt(doubt);
 }
+
+#undef TOGETHER
 
 static void PGI_NAME(spread, ELEMENT)(void *const *given, const void *from, const pgi_spread *shape)
 {
