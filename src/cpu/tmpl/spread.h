@@ -40,9 +40,12 @@ PGI_ALWAYS_INLINE bool PGI_NAME(spread_row, ELEMENT)(STORED *const *to, const ST
                 const int64_t rest = lanes - at;
                 VECTOR some[TOGETHER];
 
-                for (v = 0; v < TOGETHER && v * LANES < rest; v++)
-                    some[v] = PGI_NAME(share, ELEMENT)(shape, from + i * lanes + at + v * LANES,
-                                                       rest - v * LANES, how, &doubt);
+                for (v = 0; v < TOGETHER; v++) {
+                    some[v] = SET(0);
+                    if (v * LANES < rest)
+                        some[v] = PGI_NAME(share, ELEMENT)(shape, from + i * lanes + at + v * LANES,
+                                                           rest - v * LANES, how, &doubt);
+                }
                 for (t = 0; t < times; t++)
                     for (c = 0; c < columns; c++)
                         for (v = 0; v < TOGETHER && v * LANES < rest; v++)
