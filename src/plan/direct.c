@@ -79,8 +79,9 @@ static int64_t alike(const pgi_axis *axis, int64_t o, int64_t most)
  * to answer. */
 #define AHEAD 2048
 
-/* Short rows one behind the other are what the machine fetches ahead by itself (2x2 with stride 2
- * in NCX: 1.2 times the floor, and 1.7 if they are fetched here, too; in NXC 1.8 and 1.3). */
+/* Short rows one behind the other are what the machine fetches ahead by itself: 2x2 with stride 2
+ * in NCX takes 1.2 times the floor, and 1.7 if they are fetched here, too; 3x3 with stride 2 in
+ * NXC 1.3, and 1.8 if they are not. */
 static bool fetches(const pgi_problem *problem, int64_t lanes)
 {
     return lanes > 1 || problem->axis[1].kernel < problem->axis[1].stride;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The winners of windows of few taps, straight from x: all taps of a window compete at once. The
- * windows of an axis are cut into stretches of such that are alike; of a stretch on every axis all
- * windows are found by one call of a kernel.
+ * The winners of windows of few taps, straight from x: all taps of a window compete at once, in the
+ * kernel `melee`. An arena is the region of windows that it is asked for: those of an axis are cut
+ * into stretches of such that are alike, and of a stretch on every axis all windows are found by
+ * one call.
  */
 #ifndef PGI_PLAN_MELEE_H
 #define PGI_PLAN_MELEE_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The gradient of the maximum. Winners of all windows that reach a tile of dx are places in it:
- * from the indices, each checked as it is used, or from a contest over x. Then either every
- * position takes the dy of the few windows that may be its own, or, where windows are large, every
- * window gives its dy to its place; both in row-major order of the windows. The tile is summed in
- * the workspace and stored once.
+ * from the indices, each checked as it is used, or from a melee or a contest over x. Then either
+ * every position takes the dy of the few windows that may be its own, and is stored; or, where
+ * windows are large, every window gives its dy to its place, and the tile is summed in the
+ * workspace and stored once. Both go in row-major order of the windows.
  */
 #include "core/dtype.h"
 #include "core/integer.h"
@@ -24,6 +24,7 @@
 #define TOGETHER_CELLS 8192
 /* Windows that overlap so much have winners that are often those of their neighbours. */
 #define RUN_STRIDES 4
+
 static int64_t length(pgi_range range)
 {
     return range.end - range.begin;

@@ -42,8 +42,7 @@ typedef struct pgi_maximum {
     char *indices;
 } pgi_maximum;
 
-/* Whether groups and rows of a tensor lie one behind the other, as winners do: the first h of a
- * plane `rows` high, and planes. */
+/* Whether groups and rows of a tensor lie one behind the other, as winners do. */
 static bool rows_follow(const pgi_tensor *tensor, int64_t lanes, int64_t width)
 {
     return tensor->stride[PGI_SPATIAL + 2] == lanes &&

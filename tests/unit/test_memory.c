@@ -74,6 +74,33 @@ static void guard_pages(void **state)
     }
 }
 
+/* Problems, with %s where their types go: every type and level, data with ties, infinities and NaN,
+ * compared with the reference. */
+static void run_wide(const char *const *texts, size_t count)
+{
+    static const char *const types[] = {"f32", "f16", "bf16", "f64"};
+    static const sup_kind kinds[] = {SUP_UNIFORM, SUP_TIES, SUP_SPECIALS};
+    const char *cpu;
+    size_t c, i, k;
+
+    for (i = 0; i < 4 * count; i++) {
+        const char *text = texts[i / 4], *rest = strstr(text, "%s") + 2;
+        char problem[128];
+        fixture f;
+
+        snprintf(problem, sizeof problem, "%.*s%s%s", (int)(rest - 2 - text), text, types[i % 4],
+                 rest);
+        for (k = 0; k < 3; k++) {
+            fixture_parse(&f, problem, kinds[k], i);
+            for (c = 0; (cpu = poolgrad_name(POOLGRAD_NAME_CPU, c)) != NULL; c++) {
+                run_guarded(&f, "reference", cpu, 0);
+                run_guarded(&f, "reference", cpu, 1);
+            }
+            fixture_free(&f);
+        }
+    }
+}
+
 /* Maxima whose rows fill vectors, which random problems seldom have: every way to find winners and
  * to sum them, with edges, ties, and NaN by every rule. */
 static void wide_maxima(void **state)
@@ -110,28 +137,54 @@ static void wide_maxima(void **state)
         "max2d:%s:nhwc/nchw:1x20x9x80:k2:s2",
         "max2d:%s:nchw/nhwc:1x20x9x8:k3:s2:p1:from=x",
     };
-    static const char *const types[] = {"f32", "f16", "bf16", "f64"};
-    static const sup_kind kinds[] = {SUP_UNIFORM, SUP_TIES, SUP_SPECIALS};
-    const char *cpu;
-    size_t c, i, k;
 
     (void)state;
-    for (i = 0; i < 4 * sizeof texts / sizeof texts[0]; i++) {
-        const char *text = texts[i / 4], *rest = strstr(text, "%s") + 2;
-        char problem[128];
-        fixture f;
+    run_wide(texts, sizeof texts / sizeof texts[0]);
+}
 
-        snprintf(problem, sizeof problem, "%.*s%s%s", (int)(rest - 2 - text), text, types[i % 4],
-                 rest);
-        for (k = 0; k < 3; k++) {
-            fixture_parse(&f, problem, kinds[k], i);
-            for (c = 0; (cpu = poolgrad_name(POOLGRAD_NAME_CPU, c)) != NULL; c++) {
-                run_guarded(&f, "reference", cpu, 0);
-                run_guarded(&f, "reference", cpu, 1);
-            }
-            fixture_free(&f);
-        }
-    }
+/* Likewise averages: every way to add few taps, to spread windows that tile, to total planes, and
+ * to pick what is far apart on the last axis. */
+static void wide_averages(void **state)
+{
+    static const char *const texts[] = {
+        "avgpool2d:%s:nchw:1x2x9x75:k3:p1:div=exclude", /* side by side, edges, a remainder */
+        "avgpool2d:%s:nchw:1x2x9x70:k2:p1",
+        "avgpool2d:%s:nchw:1x2x9x70:k3:p2:div=exclude", /* windows that lack two columns */
+        "avgpool2d:%s:nchw:1x2x9x75:k3:s2:p1",          /* every other */
+        "avgpool2d:%s:nchw:1x2x8x64:k2:s2:alpha=0.5",
+        "avgpool2d:%s:nchw:1x2x9x71:k1:s2",
+        "avgpool1d:%s:ncw:3x2x90:k3:s2:p1:ceil",
+        "avgpool3d:%s:ncdhw:1x2x5x6x37:k2x3x3:s2x1x1:p1:div=exclude",
+        "avgpool2d:%s:nhwc:1x16x6x7:k3:p1:div=exclude", /* channels: less than go together, */
+        "avgpool2d:%s:nhwc:1x130x5x6:k3:p1",            /* more, and a remainder */
+        "avgpool2d:%s:nhwc:1x64x5x6:k2:p1",
+        "avgpool2d:%s:nhwc:1x35x7x8:k3:s2:p1:div=exclude",
+        "avgpool2d:%s:nhwc:1x20x7x8:k2:s3:p1",
+        "avgpool1d:%s:nwc:2x70x31:k3:p1",
+        "avgpool3d:%s:ndhwc:1x20x5x6x7:k3x2x3:s3x1x2:p1",
+        "avgpool2d:%s:nhwc:1x33x9x8:k3:p1:ybox=0+*,4+20,1+2,3+4", /* a box */
+        "avgpool2d:%s:nchw:1x3x9x60:k3:p1:ybox=0+*,1+1,1+2,20+35",
+        "avg2d:%s:nchw:2x3x8x70:k2:s2", /* windows that tile */
+        "avg2d:%s:nchw:2x3x9x35:k3x1:s3x1:div=7",
+        "avg2d:%s:nhwc:2x35x6x8:k2:s2",
+        "avg2d:%s:nhwc:1x130x6x6:k3:s3:alpha=3",
+        "avg3d:%s:ncdhw:1x2x4x6x40:k2:s2",
+        "avg3d:%s:ndhwc:1x33x4x4x6:k2:s2",
+        "avg2d:%s:nhwc:3x40x4x6:k2:s2:dxbox=1+1,3+20,0+*,0+*", /* a box of batch and channels */
+        "avg2d:%s:nchw:3x5x4x36:k2:s2:dxbox=1+1,2+2,0+*,0+*",
+        "avgpool2d:%s:nhwc:2x300x7x7:k7", /* whole planes */
+        "avgpool2d:%s:nhwc:2x21x5x16:o1:adaptive",
+        "avgpool2d:%s:nchw:1x2x9x75:k3:s3", /* far apart on the last axis */
+        "avgpool2d:%s:nchw:1x2x20x90:k5:s4:p2:div=exclude",
+        "avgpool2d:%s:nchw:1x2x30x56:o7x13:adaptive",
+        "avgpool2d:%s:nhwc:1x5x9x40:k7x6:s5x4",
+        "avg2d:%s:strided/nchw:1x2x9x40:k3:p1:dystride=1440,720,80,2", /* every other element */
+        "avg2d:%s:nchw:1x1x40x37:k19x31:p9x15",                        /* long runs */
+        "avg3d:%s:ncdhw:1x1x24x3x21:k20x1x18:p9x0x8",
+    };
+
+    (void)state;
+    run_wide(texts, sizeof texts / sizeof texts[0]);
 }
 
 /* ---------------------------------------------------------------- allocation */
@@ -272,9 +325,9 @@ static void workspace(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(guard_pages),        cmocka_unit_test(wide_maxima),
-        cmocka_unit_test(allocation_failure), cmocka_unit_test(failed_plans_release),
-        cmocka_unit_test(workspace),
+        cmocka_unit_test(guard_pages),          cmocka_unit_test(wide_maxima),
+        cmocka_unit_test(wide_averages),        cmocka_unit_test(allocation_failure),
+        cmocka_unit_test(failed_plans_release), cmocka_unit_test(workspace),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
