@@ -18,6 +18,17 @@ static int64_t length(pgi_range range)
     return range.end - range.begin;
 }
 
+bool pgi_places_fit(const pgi_problem *problem)
+{
+    int64_t places = 1;
+    int i;
+
+    for (i = 0; i < 3; i++)
+        if (!pgi_mul(places, problem->axis[i].in, &places))
+            return false;
+    return places <= -(int64_t)PGI_NOWHERE;
+}
+
 /* ---------------------------------------------------------------- measures */
 
 static void measure_axis(const pgi_gather *taps, int64_t targets, pgi_spans *spans)

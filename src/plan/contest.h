@@ -50,6 +50,9 @@ typedef struct pgi_contest_layout {
 bool pgi_contest_measure(const pgi_gather taps[3], const int64_t targets[3], int64_t lanes,
                          poolgrad_dtype dtype, pgi_contest_layout *layout);
 
+/* Whether the places of a plane are counted in 32 bits. */
+bool pgi_places_fit(const pgi_problem *problem);
+
 /* Places are counted row-major in this box of the input; outside of it they are below 0. */
 typedef struct pgi_box {
     int64_t begin[3], end[3];

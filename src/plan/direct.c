@@ -13,8 +13,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Channels side by side from which on vectors go along them. */
-#define FEW_LANES 16
 /* Windows of an axis for which divisors are kept. */
 #define MOST_WINDOWS 65536
 
@@ -35,7 +33,7 @@ static bool applicable(const pgi_problem *problem)
         axis[0].kernel > axis[0].stride) /* 3x3x3: sums of planes are worth keeping */
         return false;
     if (pgi_channels_inside(y))
-        return y->extent[PGI_CHANNEL] >= FEW_LANES && x->stride[PGI_CHANNEL] == 1 &&
+        return y->extent[PGI_CHANNEL] >= PGI_ROW_LANES && x->stride[PGI_CHANNEL] == 1 &&
                y->stride[PGI_CHANNEL] == 1 &&
                (y->extent[last] == 1 || y->stride[last] == y->extent[PGI_CHANNEL]);
     return axis[2].stride <= 2 && axis[2].pad_lo <= 2 && x->stride[last] == 1 &&
@@ -45,13 +43,11 @@ static bool applicable(const pgi_problem *problem)
 static bool prepare(poolgrad_plan *plan)
 {
     const pgi_tensor *target = &plan->problem.target;
+    const int64_t block = pgi_channels_inside(target) ? target->extent[PGI_CHANNEL] : 1;
     pgi_placement at = {0, true};
 
-    plan->block = pgi_channels_inside(target) ? target->extent[PGI_CHANNEL] : 1;
     plan->first_axis = pgi_arrange(&plan->problem);
-    plan->blocks = plan->block > 1 ? 1 : target->extent[PGI_CHANNEL];
-    plan->units = target->extent[PGI_BATCH] * plan->blocks * target->extent[PGI_SPATIAL] *
-                  target->extent[PGI_SPATIAL + 1];
+    pgi_units_of_rows(plan, block, target->extent[2], target->extent[3]);
     pgi_divisors_measure(target->extent + PGI_SPATIAL, (int64_t)plan->kernels.real, &at);
     plan->task_workspace = (size_t)at.end;
     return at.fits;
@@ -158,11 +154,11 @@ static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, 
             (pgi_range){target->offset[2 + i], target->offset[2 + i] + target->extent[2 + i]};
     pgi_divisors_region(&direct.divisors, problem, plan->kernels.real, ranges, workspace);
     for (at = begin; at < end; at += count) {
-        const int64_t h = at % rows, plane = at / rows, block = plane / planes;
-        const pgi_unit unit = {.batch = block / plan->blocks, .channel = block % plan->blocks};
+        const pgi_row_unit row = pgi_row_of_unit(plan, at, planes, rows);
+        const int64_t h = target->offset[3] + row.h;
 
-        count = alike(&axis[1], target->offset[3] + h, pgi_min(end - at, rows - h));
-        run_rows(&direct, &unit, target->offset[2] + plane % planes, target->offset[3] + h, count);
+        count = alike(&axis[1], h, pgi_min(end - at, rows - row.h));
+        run_rows(&direct, &row.unit, target->offset[2] + row.d, h, count);
     }
 }
 

@@ -4,6 +4,24 @@
 #include "core/window.h"
 #include "plan/divisors.h"
 
+void pgi_units_of_rows(poolgrad_plan *plan, int64_t block, int64_t planes, int64_t rows)
+{
+    const int64_t *extent = plan->problem.target.extent;
+
+    plan->block = block;
+    plan->blocks = block > 1 ? 1 : extent[PGI_CHANNEL];
+    plan->units = extent[PGI_BATCH] * plan->blocks * planes * rows;
+}
+
+pgi_row_unit pgi_row_of_unit(const poolgrad_plan *plan, int64_t index, int64_t planes, int64_t rows)
+{
+    const int64_t block = index / rows / planes;
+
+    return (pgi_row_unit){.unit = {.batch = block / plan->blocks, .channel = block % plan->blocks},
+                          .d = index / rows % planes,
+                          .h = index % rows};
+}
+
 const char *pgi_unit_memory(const pgi_problem *problem, const pgi_tensor *tensor,
                             const pgi_unit *unit, const void *first, size_t element_size)
 {

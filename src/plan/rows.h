@@ -5,6 +5,22 @@
 
 #include "plan/plan.h"
 
+/* For strategies whose units are rows: of all channels side by side, from so many on, or of one. */
+#define PGI_ROW_LANES 16
+
+/* Sets block (channels of a row) and blocks, and the units: `rows` rows in each of `planes` planes
+ * of every batch and block. */
+void pgi_units_of_rows(poolgrad_plan *plan, int64_t block, int64_t planes, int64_t rows);
+
+/* Which row a unit is: batch and first channel, plane, and row. */
+typedef struct pgi_row_unit {
+    pgi_unit unit;
+    int64_t d, h;
+} pgi_row_unit;
+
+pgi_row_unit pgi_row_of_unit(const poolgrad_plan *plan, int64_t index, int64_t planes,
+                             int64_t rows);
+
 /* Memory at a unit's batch and first channel; the spatial axes are still at the view's origin. */
 const char *pgi_unit_memory(const pgi_problem *problem, const pgi_tensor *tensor,
                             const pgi_unit *unit, const void *first, size_t element_size);

@@ -430,13 +430,7 @@ static void run_unit(void *context, const pgi_unit *unit, bool new_tile)
 
 static bool applicable(const pgi_problem *problem)
 {
-    int64_t places = 1;
-    int i;
-
-    for (i = 0; i < 3; i++)
-        if (!pgi_mul(places, problem->axis[i].in, &places))
-            return false;
-    return problem->desc.op == POOLGRAD_MAX_GRAD && places <= -(int64_t)PGI_NOWHERE;
+    return problem->desc.op == POOLGRAD_MAX_GRAD && pgi_places_fit(problem);
 }
 
 /* Whether positions take: their cells fill vectors, and either windows have few taps or few windows

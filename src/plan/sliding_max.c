@@ -13,9 +13,6 @@
 
 #include <string.h>
 
-/* More places in a plane are not counted in 32 bits. */
-#define MOST_PLACES -(int64_t)PGI_NOWHERE
-
 /* Channels that are found together where windows are not alike. */
 #define ADAPTIVE_LANES 16
 /* Cells that are found before they are stored: they stay in the first-level cache. */
@@ -247,13 +244,7 @@ static void run_unit(void *context, const pgi_unit *unit, bool new_tile)
 
 static bool applicable(const pgi_problem *problem)
 {
-    int64_t places = 1;
-    int i;
-
-    for (i = 0; i < 3; i++)
-        if (!pgi_mul(places, problem->axis[i].in, &places))
-            return false;
-    return problem->desc.op == POOLGRAD_MAX && places <= MOST_PLACES;
+    return problem->desc.op == POOLGRAD_MAX && pgi_places_fit(problem);
 }
 
 static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling, pgi_parts *parts)

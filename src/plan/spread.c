@@ -12,9 +12,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Channels side by side from which on vectors go along them. */
-#define FEW_LANES 16
-
 /* Whether windows cover an axis without rest, padding or overlap, all of it. */
 static bool tiles(const pgi_problem *problem, int i)
 {
@@ -40,7 +37,7 @@ static bool applicable(const pgi_problem *problem)
         axis[0].kernel > PGI_SPREAD || axis[1].kernel > PGI_SPREAD / axis[0].kernel)
         return false;
     if (pgi_channels_inside(dx))
-        return channels >= FEW_LANES && dy->stride[PGI_CHANNEL] == 1 &&
+        return channels >= PGI_ROW_LANES && dy->stride[PGI_CHANNEL] == 1 &&
                dx->stride[PGI_CHANNEL] == 1 && dx->stride[last] == channels &&
                (dy->extent[last] == 1 || dy->stride[last] == channels);
     return axis[2].kernel <= 2 && dx->stride[last] == 1 &&
@@ -50,14 +47,11 @@ static bool applicable(const pgi_problem *problem)
 static bool prepare(poolgrad_plan *plan)
 {
     const pgi_tensor *dx = &plan->problem.target;
+    const int64_t block = pgi_channels_inside(dx) ? dx->extent[PGI_CHANNEL] : 1;
     const pgi_axis *axis = plan->problem.axis;
 
-    plan->block = pgi_channels_inside(dx) ? dx->extent[PGI_CHANNEL] : 1;
     plan->first_axis = pgi_arrange(&plan->problem);
-    plan->blocks = plan->block > 1 ? 1 : dx->extent[PGI_CHANNEL];
-    plan->units = dx->extent[PGI_BATCH] * plan->blocks *
-                  (dx->extent[PGI_SPATIAL] / axis[0].kernel) *
-                  (dx->extent[PGI_SPATIAL + 1] / axis[1].kernel);
+    pgi_units_of_rows(plan, block, dx->extent[2] / axis[0].kernel, dx->extent[3] / axis[1].kernel);
     return true;
 }
 
@@ -87,9 +81,9 @@ static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, 
     pgi_set_one_divisor(problem, &one);
     shape.by = one.divisors;
     for (at = begin; at < end; at += shape.rows) {
-        const int64_t h = at % rows, plane = at / rows, d = plane % planes, block = plane / planes;
-        const pgi_unit unit = {.batch = block / plan->blocks, .channel = block % plan->blocks};
-        char *to = (char *)pgi_unit_memory(problem, dx, &unit, work->target, size);
+        const pgi_row_unit row = pgi_row_of_unit(plan, at, planes, rows);
+        const int64_t d = row.d, h = row.h;
+        char *to = (char *)pgi_unit_memory(problem, dx, &row.unit, work->target, size);
         void *target[PGI_SPREAD];
         int n = 0;
 
@@ -101,7 +95,7 @@ static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, 
                              (int64_t)size;
         plan->kernels.spread(
             target,
-            pgi_unit_memory(problem, dy, &unit, work->source, size) +
+            pgi_unit_memory(problem, dy, &row.unit, work->source, size) +
                 ((first_plane + d) * dy->stride[2] + (first_row + h) * dy->stride[3]) *
                     (int64_t)size,
             &shape);

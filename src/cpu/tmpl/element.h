@@ -114,6 +114,9 @@ static void PGI_NAME(widen, ELEMENT)(void *reals, const void *from, int64_t from
 #undef FETCH
 #undef LANES
 #undef RUN_AT
+
+#include "cpu/tmpl/entry.h"
+
 #undef ELEMENT
 #undef STORED
 #undef LOAD

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Kernel bodies of contests for one element type. Parameters, undefined again at the end: ELEMENT,
- * STORED, LOAD, STORE as in element.h; REAL and REAL_NAME are the includer's. Signatures and
- * meaning: plan/backend.h.
+ * Kernel bodies of maxima for one element type; included by element.h, whose parameters it uses.
+ * Signatures and meaning: plan/backend.h.
  */
 
 #define VECTOR  PGI_VECTOR(REAL_NAME)
@@ -91,7 +90,3 @@ static bool PGI_NAME(admit, ELEMENT)(void *values, const void *x, const pgi_entr
 #undef VECTOR
 #undef WORD
 #undef AHEAD_BYTES
-#undef ELEMENT
-#undef STORED
-#undef LOAD
-#undef STORE

@@ -3,11 +3,14 @@
  * The bodies of all kernels, compiled once per instruction set: the file that includes this sets
  *     PGI_ISA    the name of the instruction set, as a suffix
  * and gets the table pgi_table_<PGI_ISA>; before that it includes the vocabulary of its instruction
- * set (cpu/vec/). Types are stamped below by including element.h (and with it terms.h, finish.h,
- * divide.h), for maxima entry.h (what lies in memory; with it melee.h, award.h), real.h with
- * sums.h, for maxima contest.h and deal.h (what is computed with), and number.h (indices). The
- * order of operations on one element is fixed by docs/arithmetic.md, so every instruction set gives
- * the same bits.
+ * set (cpu/vec/). Types are stamped below by including
+ *     contest.h, deal.h, real.h, sums.h    for what is computed with
+ *     element.h                            for what lies in memory, and with it terms.h, finish.h,
+ *                                          divide.h, direct.h, spread.h; for maxima entry.h with
+ *                                          award.h, melee.h
+ *     number.h                             for indices
+ * The order of operations on one element is fixed by docs/arithmetic.md, so every instruction set
+ * gives the same bits.
  */
 #ifndef PGI_ISA
 #error "define PGI_ISA before including this"
@@ -52,6 +55,8 @@ PGI_ALWAYS_INLINE void PGI_NAME(fetch, ahead)(pgi_ahead *ahead)
 
 #define REAL      float
 #define REAL_NAME f32
+#include "cpu/tmpl/contest.h"
+#include "cpu/tmpl/deal.h"
 #include "cpu/tmpl/real.h"
 #include "cpu/tmpl/sums.h"
 
@@ -77,6 +82,8 @@ PGI_ALWAYS_INLINE void PGI_NAME(fetch, ahead)(pgi_ahead *ahead)
 #undef REAL_NAME
 #define REAL      double
 #define REAL_NAME f64
+#include "cpu/tmpl/contest.h"
+#include "cpu/tmpl/deal.h"
 #include "cpu/tmpl/real.h"
 #include "cpu/tmpl/sums.h"
 
@@ -85,46 +92,6 @@ PGI_ALWAYS_INLINE void PGI_NAME(fetch, ahead)(pgi_ahead *ahead)
 #define LOAD(stored) (stored)
 #define STORE(real)  (real)
 #include "cpu/tmpl/element.h"
-
-#undef REAL
-#undef REAL_NAME
-
-/* Contests. */
-#define REAL      float
-#define REAL_NAME f32
-#include "cpu/tmpl/contest.h"
-#include "cpu/tmpl/deal.h"
-
-#define ELEMENT      f32
-#define STORED       float
-#define LOAD(stored) (stored)
-#define STORE(real)  (real)
-#include "cpu/tmpl/entry.h"
-
-#define ELEMENT      f16
-#define STORED       uint16_t
-#define LOAD(stored) pgi_f32_of_f16(stored)
-#define STORE(real)  pgi_f16_of_f32(real)
-#include "cpu/tmpl/entry.h"
-
-#define ELEMENT      bf16
-#define STORED       uint16_t
-#define LOAD(stored) pgi_f32_of_bf16(stored)
-#define STORE(real)  pgi_bf16_of_f32(real)
-#include "cpu/tmpl/entry.h"
-
-#undef REAL
-#undef REAL_NAME
-#define REAL      double
-#define REAL_NAME f64
-#include "cpu/tmpl/contest.h"
-#include "cpu/tmpl/deal.h"
-
-#define ELEMENT      f64
-#define STORED       double
-#define LOAD(stored) (stored)
-#define STORE(real)  (real)
-#include "cpu/tmpl/entry.h"
 
 #undef REAL
 #undef REAL_NAME
