@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The dependency rule, over #include lines: core <- plan <- cpu inside src/; everything outside
+# The dependency rule, over #include lines: core <- plan <- cpu, cuda inside src/; everything outside
 # sees the public headers, support/ and its own folder; a face the public headers and
 # faces/common/. Public headers are named in angle brackets, those of src/ and faces/ from there
 # ("core/axis.h", "common/face.h"), the others by their bare name or as "support/data.h".
@@ -21,6 +21,7 @@ allowed_in_src()
     case $1 in
     src/core/*) echo core ;;
     src/plan/*) echo core plan ;;
+    src/cuda/*) echo core plan cuda ;;
     src/*) echo core plan cpu ;;
     esac
 }

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: MIT */
+/* Strategy: averages of overlapping windows of equal sides, stride 1, both ways. Blocks march along
+ * the first axis with a tile of the others. */
+#include "core/dtype.h"
+#include "core/integer.h"
+#include "core/status.h"
+#include "cuda/plan.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Targets that a block marches through at most: its table of counts lies in shared memory. */
+#define MOST_SEGMENT 1024
+
+/* Rounds of blocks over the device. */
+#define ROUNDS 2
+
+/* The sides that there are kernels for, by rank; 0 behind the last. */
+#define SIDE(side, rank) side,
+static const int sides[4][32] = {
+    {0}, {PGI_MARCH_SIDES_1(SIDE)}, {PGI_MARCH_SIDES_2(SIDE)}, {PGI_MARCH_SIDES_3(SIDE)}};
+
+/* Columns that threads have: as vectors of `width`, `groups` of them each. */
+typedef struct pgi_columns_of_threads {
+    int width, groups, most_threads;
+} pgi_columns_of_threads;
+
+/* The side of the windows, if it is the same on all axes and their stride 1; 0 otherwise. */
+static int side_of(const pgi_problem *problem)
+{
+    const int rank = problem->desc.rank;
+    int64_t side = problem->axis[2].kernel;
+    int i;
+
+    for (i = 3 - rank; i < 3; i++) {
+        const pgi_axis *axis = &problem->axis[i];
+
+        if (axis->adaptive || axis->stride != 1 || axis->dilation != 1 || axis->kernel != side ||
+            !problem->gather[i].filled)
+            return 0;
+    }
+    for (i = 0; sides[rank][i]; i++)
+        if (sides[rank][i] == side)
+            return (int)side;
+    return 0;
+}
+
+static pgi_cuda_march_axis make_axis(const pgi_problem *problem, int i)
+{
+    const pgi_tensor *source = &problem->source, *target = &problem->target;
+    const int k = PGI_SPATIAL + i;
+    const pgi_axis *axis = &problem->axis[i];
+    const bool forward = pgi_is_forward(problem->desc.op);
+
+    return (pgi_cuda_march_axis){
+        .axis = *axis,
+        .sources = source->extent[k],
+        .targets = target->extent[k],
+        .shift = target->offset[k] - source->offset[k] +
+                 (forward ? -axis->pad_lo : axis->pad_lo - (axis->kernel - 1)),
+        .source_stride = source->stride[k],
+        .target_stride = target->stride[k],
+        .window = forward ? target->offset[k] : source->offset[k],
+    };
+}
+
+static pgi_cuda_march_outer make_outer(const pgi_problem *problem, int k)
+{
+    return (pgi_cuda_march_outer){problem->target.extent[k], problem->source.stride[k],
+                                  problem->target.stride[k]};
+}
+
+/* Planes or images as rows of a tile. */
+static pgi_cuda_march_axis make_plain_rows(pgi_cuda_march_outer outer)
+{
+    return (pgi_cuda_march_axis){.axis = pgi_axis_unit(),
+                                 .sources = outer.count,
+                                 .targets = outer.count,
+                                 .source_stride = outer.source_stride,
+                                 .target_stride = outer.target_stride};
+}
+
+/* Whether channels lie side by side, so that they can be lanes of a column. */
+static bool has_lanes(const pgi_problem *problem)
+{
+    return problem->target.extent[PGI_CHANNEL] > 1 && problem->source.stride[PGI_CHANNEL] == 1 &&
+           problem->target.stride[PGI_CHANNEL] == 1;
+}
+
+/* Whether all strides that a vector may be displaced by are multiples of its width. */
+static bool in_vectors(const pgi_problem *problem, int lanes, int width)
+{
+    const pgi_tensor *tensors[2] = {&problem->source, &problem->target};
+    int t, i;
+
+    for (t = 0; t < 2; t++) {
+        const pgi_tensor *tensor = tensors[t];
+        const int side = lanes > 1 ? PGI_CHANNEL : PGI_AXES - 1; /* the axis that vectors are of */
+
+        if (tensor->extent[side] > 1 && tensor->stride[side] != 1)
+            return false;
+        if (lanes > 1 && lanes % width == 0) { /* no vector has lanes of two places */
+            for (i = 0; i < PGI_AXES; i++)
+                if (i != side && tensor->extent[i] > 1 && tensor->stride[i] % width)
+                    return false;
+            continue;
+        }
+        if (lanes > 1 &&
+            (tensor->stride[PGI_AXES - 1] != lanes || tensor->extent[PGI_CHANNEL] != lanes))
+            return false;
+        if (tensor->extent[PGI_AXES - 1] * lanes % width)
+            return false;
+        for (i = 0; i < PGI_AXES - 1; i++)
+            if (i != side && tensor->extent[i] > 1 && tensor->stride[i] % width)
+                return false;
+    }
+    return true;
+}
+
+static int64_t round_up(int64_t number, int64_t step)
+{
+    return pgi_ceil_div(number, step) * step;
+}
+
+/* The tile: with the fewest cells for its targets, edges included. Returns how many cells all tiles
+ * have, and a little for threads that have none; HUGE_COST if there is no such tile. */
+#define HUGE_COST 1e30
+
+static double choose_tile(pgi_cuda_march *march, int rank, int side, pgi_columns_of_threads threads)
+{
+    const int64_t most = (int64_t)threads.most_threads * threads.groups * threads.width;
+    const int64_t columns = march->column.targets * march->lanes;
+    const int64_t halo = (int64_t)(side - 1) * march->lanes + threads.width - 1;
+    double best = HUGE_COST;
+    int64_t tiles;
+
+    for (tiles = 1; tiles <= columns && tiles <= pgi_max(64, 8 * columns / most); tiles++) {
+        const int64_t wide = round_up(pgi_ceil_div(columns, tiles), threads.width);
+        const int64_t cells = round_up(wide + halo, threads.width);
+        int64_t rows = most / cells, source_rows;
+        double cost;
+
+        if (rank == 3)
+            rows = pgi_min((rows - (side - 1)) / 4 * 4, round_up(march->row.targets, 4));
+        else
+            rows = pgi_min(rows, march->row.targets);
+        if (rows < 1)
+            continue;
+        source_rows = rank == 3 ? rows + side - 1 : rows;
+        cost = (double)(pgi_ceil_div(columns, wide) * cells) *
+               (double)(pgi_ceil_div(march->row.targets, rows) * source_rows) *
+               (1 + 0.2 * (double)(most - cells * source_rows) / (double)most);
+        if (cost >= best)
+            continue;
+        best = cost;
+        march->columns = (int)wide;
+        march->cells = (int)cells;
+        march->rows = (int)rows;
+        march->source_rows = (int)source_rows;
+    }
+    if (best < HUGE_COST) {
+        march->column_tiles = (int)pgi_ceil_div(columns, march->columns);
+        march->row_tiles = (int)pgi_ceil_div(march->row.targets, march->rows);
+    }
+    return best * (double)march->inner.count * (double)march->outer.count;
+}
+
+static int shared_bytes(const pgi_cuda_march *march, int side, int64_t real)
+{
+    const int64_t cells = (int64_t)(march->source_rows + march->rows) * march->cells;
+
+    return (int)(cells * real) + (MOST_SEGMENT + side + march->source_rows + march->cells) * 4;
+}
+
+static bool small(int64_t number)
+{
+    return number < INT32_MAX / 8 && number > -(INT32_MAX / 8);
+}
+
+static bool small_axis(const pgi_cuda_march_axis *axis)
+{
+    return small(axis->sources) && small(axis->targets) && small(axis->shift);
+}
+
+/* Whether places, and offsets within a tile, can be kept in 32 bits. */
+static bool fits(const pgi_cuda_march *march, int rank)
+{
+    const pgi_cuda_march_axis *row = &march->row, *column = &march->column;
+    int64_t source, target;
+
+    return (rank == 1 || small_axis(&march->march)) && small_axis(row) && small_axis(column) &&
+           pgi_mul(column->sources, column->source_stride, &source) &&
+           pgi_mul(column->targets, column->target_stride, &target) && small(source) &&
+           small(target) && pgi_mul(march->source_rows, row->source_stride, &source) &&
+           pgi_mul(march->source_rows, row->target_stride, &target) && small(source) &&
+           small(target) && small(column->targets * march->lanes);
+}
+
+/* The axes of the tile: which is marched along, and what is beside it. */
+static void choose_axes(const pgi_problem *problem, pgi_cuda_march *march)
+{
+    const int rank = problem->desc.rank;
+    pgi_cuda_march_outer batch = make_outer(problem, PGI_BATCH);
+    pgi_cuda_march_outer channels = make_outer(problem, PGI_CHANNEL);
+    const pgi_cuda_march_outer none = {1, 0, 0};
+
+    if (march->lanes > 1) {
+        channels.count /= march->lanes;
+        channels.source_stride = channels.target_stride = march->lanes;
+    }
+    march->column = make_axis(problem, 2);
+    march->source_begin =
+        (problem->target.offset[PGI_BATCH] - problem->source.offset[PGI_BATCH]) *
+            problem->source.stride[PGI_BATCH] +
+        (problem->target.offset[PGI_CHANNEL] - problem->source.offset[PGI_CHANNEL]) *
+            problem->source.stride[PGI_CHANNEL];
+    march->inner = channels;
+    march->outer = batch;
+    if (rank == 3) {
+        march->march = make_axis(problem, 0);
+        march->row = make_axis(problem, 1);
+        return;
+    }
+    if (rank == 2)
+        march->march = make_axis(problem, 1);
+    if (channels.count == 1) {
+        march->row = make_plain_rows(batch);
+        march->outer = none;
+    } else if (march->lanes == 1 &&
+               (batch.count == 1 ||
+                (batch.source_stride == channels.count * channels.source_stride &&
+                 batch.target_stride == channels.count * channels.target_stride))) {
+        channels.count *= batch.count;
+        march->row = make_plain_rows(channels);
+        march->inner = march->outer = none;
+    } else if (march->lanes == 1) {
+        march->row = make_plain_rows(channels);
+        march->inner = none;
+    } else {
+        march->row = make_plain_rows(batch);
+        march->outer = none;
+    }
+}
+
+/* Rank 1 with channels side by side: W is marched along, the channels are columns. */
+static bool choose_channels(const pgi_problem *problem, pgi_cuda_march *march,
+                            pgi_columns_of_threads *threads)
+{
+    const pgi_cuda_march_outer channels = make_outer(problem, PGI_CHANNEL);
+    const pgi_cuda_march_outer none = {1, 0, 0};
+
+    if (problem->desc.rank != 1 || !has_lanes(problem) || channels.count < 8)
+        return false;
+    *threads = (pgi_columns_of_threads){
+        channels.count % 2 == 0 && in_vectors(problem, 2, 2) ? 2 : 1, 1, 256};
+    choose_axes(problem, march);
+    march->march = march->column;
+    march->row = make_plain_rows(make_outer(problem, PGI_BATCH));
+    march->column = make_plain_rows(channels);
+    march->inner = march->outer = none;
+    march->lanes = 1;
+    return choose_tile(march, 0, 1, *threads) < HUGE_COST;
+}
+
+/* Rank 1 marches through its planes, `rows` at a time. */
+static void march_planes(pgi_cuda_march *march)
+{
+    const int64_t steps = march->row_tiles;
+
+    march->planes = march->row.sources;
+    march->march = (pgi_cuda_march_axis){.axis = pgi_axis_unit(),
+                                         .sources = steps,
+                                         .targets = steps,
+                                         .source_stride = march->rows * march->row.source_stride,
+                                         .target_stride = march->rows * march->row.target_stride};
+    march->row_tiles = 1;
+}
+
+static void cut_segments(pgi_cuda_march *march, const poolgrad_cuda_plan *plan, int side,
+                         pgi_cuda_step *step)
+{
+    const int64_t planes = march->inner.count * march->outer.count;
+    const int64_t tiles = (int64_t)march->row_tiles * march->column_tiles;
+    const int64_t wanted = (int64_t)plan->device->multiprocessors * step->resident * ROUNDS;
+    const int64_t targets = march->march.targets;
+    int64_t segments = pgi_ceil_div(wanted, tiles * planes);
+
+    if (march->planes == 0) /* the first targets of a segment wait for sides of sources */
+        segments = pgi_min(segments, pgi_max(1, targets / (3 * side)));
+    segments = pgi_max(segments, pgi_ceil_div(targets, MOST_SEGMENT));
+    segments = pgi_min(segments, targets);
+    march->segment = (int)pgi_ceil_div(targets, segments);
+    segments = pgi_ceil_div(targets, march->segment);
+    step->grid_x = (unsigned)(tiles * segments);
+    step->grid_y = (unsigned)pgi_min(planes, 65535);
+}
+
+/* What is the same however channels are taken. */
+static bool describe(const poolgrad_cuda_plan *plan, int side, pgi_cuda_march *march)
+{
+    const pgi_problem *problem = &plan->problem;
+    int64_t volume = 1;
+    int i;
+
+    for (i = 0; i < problem->desc.rank; i++)
+        volume *= side;
+    memset(march, 0, sizeof *march);
+    march->alpha = plan->scale.alpha;
+    march->beta = plan->scale.beta;
+    march->forward = pgi_is_forward(problem->desc.op);
+    march->divisor_rule =
+        pgi_cuda_one_divisor(problem, &march->divisor) ? 0 : (int)problem->desc.divisor;
+    /* counts are multiplied in the compute type; an override does not say which cover nothing */
+    return volume < 1 << 22 && march->divisor_rule != POOLGRAD_OVERRIDE;
+}
+
+/* The best tile over all numbers of lanes that channels can be cut into: fewer have less halo, but
+ * make shorter pieces of memory. */
+static bool choose_march(const pgi_problem *problem, int side, pgi_cuda_march *march,
+                         pgi_columns_of_threads *threads)
+{
+    const int64_t channels = problem->target.extent[PGI_CHANNEL];
+    const int64_t most = has_lanes(problem) ? pgi_min(channels, 128) : 1;
+    const int rank = problem->desc.rank, wide = problem->element_size == 8 ? 2 : 4;
+    double best = HUGE_COST;
+    int64_t lanes;
+
+    for (lanes = 1; lanes <= most; lanes++) {
+        const double piece = (double)lanes * (double)problem->element_size;
+        pgi_columns_of_threads with = {1, 4, rank == 3 ? 512 : 256};
+        pgi_cuda_march tried = *march;
+        double cost;
+
+        if (channels % lanes || (lanes == 1 && most > 1) || (lanes != most && piece < 32))
+            continue;
+        tried.lanes = (int)lanes;
+        if (in_vectors(problem, tried.lanes, wide)) {
+            with.width = wide;
+            with.groups = 4 / wide;
+        }
+        choose_axes(problem, &tried);
+        cost = choose_tile(&tried, rank, side, with);
+        if (lanes < channels && piece < 128)
+            cost *= piece < 64 ? 1.3 : 1.1;
+        if (cost >= best)
+            continue;
+        best = cost;
+        *march = tried;
+        *threads = with;
+    }
+    return best < HUGE_COST;
+}
+
+static poolgrad_status prepare(poolgrad_cuda_plan *plan, bool *possible, poolgrad_error *error)
+{
+    const pgi_problem *problem = &plan->problem;
+    static const char *const files[] = {NULL, "march_1", "march_2", "march_3"};
+    const int side = side_of(problem);
+    const int64_t real = (int64_t)pgi_compute_size(problem->desc.dtype);
+    pgi_columns_of_threads threads = {1, 4, 256};
+    pgi_cuda_march march;
+    pgi_cuda_step *step;
+    char kernel[PGI_CUDA_NAME];
+    int rank = problem->desc.rank; /* 0: channels are columns */
+
+    if (pgi_is_max(problem->desc.op) || problem->target.elements == 0 ||
+        problem->source.elements == 0 || side == 0 || !describe(plan, side, &march))
+        return POOLGRAD_OK;
+    if (choose_channels(problem, &march, &threads))
+        rank = 0;
+    else if (!choose_march(problem, side, &march, &threads))
+        return POOLGRAD_OK;
+    if (rank == 1)
+        march_planes(&march);
+    if (!fits(&march, rank))
+        return POOLGRAD_OK;
+    snprintf(kernel, sizeof kernel, "pgi_march_%d_%d_%d_%s", rank, side, threads.width,
+             pgi_cuda_type(problem->desc.dtype));
+    *possible = true;
+    step = pgi_cuda_step_add(plan, files[problem->desc.rank], kernel,
+                             (int)round_up(pgi_ceil_div((int64_t)march.source_rows * march.cells,
+                                                        threads.width * threads.groups),
+                                           32),
+                             shared_bytes(&march, side, real));
+    PGI_TRY(pgi_cuda_step_find(plan, step, error));
+    cut_segments(&march, plan, side, step);
+    step->parameters.march = march;
+    return POOLGRAD_OK;
+}
+
+const pgi_cuda_strategy pgi_cuda_strategy_march = {
+    .name = "march",
+    .reason = "windows overlap with stride 1",
+    .prepare = prepare,
+};

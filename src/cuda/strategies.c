@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+#include "cuda/plan.h"
+
+const pgi_cuda_strategy *const pgi_cuda_strategies[] = {
+    &pgi_cuda_strategy_near,
+    &pgi_cuda_strategy_march,
+    &pgi_cuda_strategy_plane,
+    &pgi_cuda_strategy_general,
+    NULL,
+};
