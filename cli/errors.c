@@ -29,6 +29,10 @@ int cli_library_error(const char *verb, const char *problem, const poolgrad_erro
         cli_error(verb, "%s; 'poolgrad info' lists the names", error->message);
         return CLI_USAGE;
     case POOLGRAD_ERR_UNSUPPORTED:
+        if (!problem) {
+            cli_error(verb, "%s", error->message);
+            return CLI_DATA;
+        }
         cli_error(verb, "%s: %s; 'poolgrad info' lists what this machine has", problem,
                   error->message);
         return CLI_DATA;

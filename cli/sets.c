@@ -15,9 +15,8 @@ static size_t round_up(size_t bytes)
     return (bytes + 4095) / 4096 * 4096;
 }
 
-/* Bytes from the lowest to the highest element of a view, and where element 0 is among them. */
-static int view_bytes(const poolgrad_desc *desc, const cli_operand *operand, size_t *bytes,
-                      size_t *first)
+int cli_view_bytes(const poolgrad_desc *desc, const cli_operand *operand, size_t *bytes,
+                   size_t *first)
 {
     const poolgrad_view *view = operand->view;
     int64_t lowest = 0, highest = 0, reach, elements, total;
@@ -64,9 +63,8 @@ static void fill_numbers(poolgrad_dtype dtype, char *to, size_t bytes)
         memcpy(to + done, to, bytes - done < block ? bytes - done : block);
 }
 
-/* The max pooling whose indices a max gradient reads, with dense x and y. */
-static poolgrad_status forward_problem(const poolgrad_desc *desc, poolgrad_desc *forward,
-                                       poolgrad_error *error)
+poolgrad_status cli_forward_problem(const poolgrad_desc *desc, poolgrad_desc *forward,
+                                    poolgrad_error *error)
 {
     *forward = *desc;
     forward->op = POOLGRAD_MAX;
@@ -85,7 +83,7 @@ static poolgrad_status fill_indices(const poolgrad_desc *desc, void *first, pool
 {
     poolgrad_desc forward;
     poolgrad_plan *plan = NULL;
-    poolgrad_status status = forward_problem(desc, &forward, error);
+    poolgrad_status status = cli_forward_problem(desc, &forward, error);
     if (status != POOLGRAD_OK)
         return status;
     sup_memory x = {0}, y = {0};
@@ -131,7 +129,7 @@ static int fill(const char *verb, const char *problem, cli_sets *sets)
 static int arrange(cli_sets *sets)
 {
     for (int i = 0; i < sets->operand_count; i++) {
-        if (view_bytes(&sets->desc, &sets->operands[i], &sets->bytes[i], &sets->first[i]))
+        if (cli_view_bytes(&sets->desc, &sets->operands[i], &sets->bytes[i], &sets->first[i]))
             return -1;
         sets->offset[i] = sets->set_bytes;
         sets->first[i] += sets->offset[i];
