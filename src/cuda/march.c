@@ -270,30 +270,17 @@ static void march_planes(pgi_cuda_march *march)
     march->row_tiles = 1;
 }
 
-/* Cuts the march into segments, so that the last round of blocks over the device is not much idler
- * than the others; every segment begins with as many sources as a window has, for which it has no
- * targets. Returns how many there are for so many blocks each. */
+/* Cuts the march into segments; returns how many there are for so many blocks each. */
 static int64_t cut_segments(pgi_cuda_march *march, const poolgrad_cuda_plan *plan, int side,
-                            int resident, int64_t blocks)
+                            const pgi_cuda_step *step, int64_t blocks)
 {
-    const int64_t at_once = (int64_t)plan->device->multiprocessors * pgi_max(resident, 1);
     const int64_t targets = march->march.targets;
-    const int64_t lost = march->planes == 0 ? side + 8 : 1; /* sources, and setting out */
-    const int64_t least = pgi_ceil_div(targets, PGI_MARCH_MOST);
-    int64_t best = least, segments;
-    double best_cost = HUGE_COST;
+    int64_t segment =
+        pgi_cuda_segment(plan, step, blocks, targets, march->planes == 0 ? side + 8 : 1);
 
-    for (segments = least; segments <= targets && segments < least + 256; segments++) {
-        const double rounds = (double)pgi_ceil_div(blocks * segments, at_once);
-        const double cost = rounds * (double)(pgi_ceil_div(targets, segments) + lost);
-
-        if (cost < best_cost) {
-            best_cost = cost;
-            best = segments;
-        }
-    }
-    march->segment = (int)pgi_ceil_div(targets, best);
-    return pgi_ceil_div(targets, march->segment);
+    segment = pgi_min(segment, PGI_MARCH_MOST);
+    march->segment = (int)segment;
+    return pgi_ceil_div(targets, segment);
 }
 
 /* What is the same however channels are taken. */
@@ -368,7 +355,7 @@ static poolgrad_status add_channels(poolgrad_cuda_plan *plan, pgi_cuda_march *ma
                              (int)(2 * real * (PGI_MARCH_MOST + side + 2 * PGI_CHANNELS_BATCH)));
     PGI_TRY(pgi_cuda_step_find(plan, step, error));
     step->grid_x = (unsigned)blocks;
-    step->grid_y = (unsigned)cut_segments(march, plan, side, step->resident, blocks);
+    step->grid_y = (unsigned)cut_segments(march, plan, side, step, blocks);
     step->parameters.march = *march;
     return POOLGRAD_OK;
 }
@@ -391,8 +378,7 @@ static poolgrad_status add_march(poolgrad_cuda_plan *plan, pgi_cuda_march *march
     step = pgi_cuda_step_add(plan, files[rank], kernel, threads,
                              shared_bytes(march, problem, singles, threads));
     PGI_TRY(pgi_cuda_step_find(plan, step, error));
-    step->grid_x =
-        (unsigned)(tiles * cut_segments(march, plan, side, step->resident, tiles * planes));
+    step->grid_x = (unsigned)(tiles * cut_segments(march, plan, side, step, tiles * planes));
     step->grid_y = (unsigned)pgi_min(planes, 65535);
     step->parameters.march = *march;
     return POOLGRAD_OK;

@@ -2,6 +2,8 @@
 #include "core/integer.h"
 #include "cuda/plan.h"
 
+#include <math.h>
+
 /* Rounds of blocks over the device: enough to even out its end, few enough that a thread uses what
  * it has found more than once. */
 #define ROUNDS 4
@@ -50,4 +52,24 @@ void pgi_cuda_outer_grid(const poolgrad_cuda_plan *plan, pgi_cuda_step *step, in
 
     step->grid_x = (unsigned)blocks;
     step->grid_y = (unsigned)pgi_max(1, pgi_min(pgi_min(outer->count, 65535), wanted));
+}
+
+int64_t pgi_cuda_segment(const poolgrad_cuda_plan *plan, const pgi_cuda_step *step, int64_t blocks,
+                         int64_t targets, int64_t lost)
+{
+    const int64_t at_once = (int64_t)plan->device->multiprocessors * pgi_max(step->resident, 1);
+    int64_t best = targets, segments;
+    double best_cost = HUGE_VAL;
+
+    for (segments = 1; segments <= pgi_min(targets, 256); segments++) {
+        const int64_t segment = pgi_ceil_div(targets, segments);
+        const double rounds =
+            (double)pgi_ceil_div(blocks * pgi_ceil_div(targets, segment), at_once);
+
+        if (rounds * (double)(segment + lost) < best_cost) {
+            best_cost = rounds * (double)(segment + lost);
+            best = segment;
+        }
+    }
+    return best;
 }

@@ -11,6 +11,7 @@
 #include "cuda/kernels/outer.h"
 #include "cuda/kernels/plane.h"
 #include "cuda/kernels/spread.h"
+#include "cuda/kernels/threes.h"
 #include "cuda/kernels/whole.h"
 #include "plan/backend.h"
 
@@ -44,6 +45,7 @@ typedef struct pgi_cuda_step {
         pgi_cuda_whole whole;
         pgi_cuda_spread spread;
         pgi_cuda_halves halves;
+        pgi_cuda_threes threes;
         pgi_cuda_near near;
         pgi_cuda_march march;
         pgi_cuda_plane plane;
@@ -77,8 +79,8 @@ typedef struct pgi_cuda_strategy {
 /* In the order of preference; the last does everything. NULL behind it. */
 extern const pgi_cuda_strategy *const pgi_cuda_strategies[];
 extern const pgi_cuda_strategy pgi_cuda_strategy_whole, pgi_cuda_strategy_spread,
-    pgi_cuda_strategy_halves, pgi_cuda_strategy_near, pgi_cuda_strategy_march,
-    pgi_cuda_strategy_plane, pgi_cuda_strategy_general;
+    pgi_cuda_strategy_halves, pgi_cuda_strategy_threes, pgi_cuda_strategy_near,
+    pgi_cuda_strategy_march, pgi_cuda_strategy_plane, pgi_cuda_strategy_general;
 
 /* A step for a kernel of src/cuda/kernels/FILE.cu. */
 pgi_cuda_step *pgi_cuda_step_add(poolgrad_cuda_plan *plan, const char *file, const char *kernel,
@@ -102,6 +104,11 @@ int64_t pgi_cuda_source_begin(const pgi_problem *problem);
 bool pgi_cuda_outer_make(const pgi_problem *problem, bool channels, pgi_cuda_outer *outer);
 void pgi_cuda_outer_grid(const poolgrad_cuda_plan *plan, pgi_cuda_step *step, int64_t threads,
                          const pgi_cuda_outer *outer);
+
+/* Into how long segments a march along so many targets is cut, so that the last round of blocks
+ * over the device is not much idler than the others; every segment costs `lost` targets more. */
+int64_t pgi_cuda_segment(const poolgrad_cuda_plan *plan, const pgi_cuda_step *step, int64_t blocks,
+                         int64_t targets, int64_t lost);
 
 /* Whether all windows are divided by the same number, which is then *divisor. */
 bool pgi_cuda_one_divisor(const pgi_problem *problem, int64_t *divisor);

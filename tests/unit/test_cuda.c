@@ -58,7 +58,8 @@ static void fetch(const sup_memory *to, const void *first)
 
 /* --------------------------------------------------------------- comparison */
 
-static const char *const strategies[] = {NULL, "whole", "spread", "halves", "near", "march", "plane", "general"};
+static const char *const strategies[] = {NULL,   "whole", "spread", "halves", "threes",
+                                         "near", "march", "plane",  "general"};
 
 enum {
     STRATEGIES = sizeof strategies / sizeof *strategies
@@ -430,7 +431,7 @@ static void test_describe(void **state)
     assert_int_equal(poolgrad_cuda_plan_create(&plan, &desc, NULL, 0, NULL), POOLGRAD_OK);
     assert_int_equal(poolgrad_cuda_plan_describe(plan, &info, NULL), POOLGRAD_OK);
     assert_string_equal(info.cpu, "cuda");
-    assert_string_equal(info.strategy, "near");
+    assert_string_equal(info.strategy, "spread");
     poolgrad_cuda_plan_destroy(plan);
     print_message("%s, %d multiprocessors, driver %d; ", device.name, (int)device.multiprocessors,
                   (int)device.driver);
