@@ -100,7 +100,7 @@ static poolgrad_status choose(poolgrad_cuda_plan *plan, const char *name, poolgr
     }
     return pgi_fail(
         error, POOLGRAD_ERR_OPTION,
-        "options.strategy is \"%.40s\"; on a device there are near, march, plane, general", name);
+        "options.strategy is \"%.40s\"; on a device there are cell, near, march, plane, general", name);
 }
 
 static poolgrad_status fill(poolgrad_cuda_plan *plan, const poolgrad_options *options,

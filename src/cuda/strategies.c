@@ -2,6 +2,7 @@
 #include "cuda/plan.h"
 
 const pgi_cuda_strategy *const pgi_cuda_strategies[] = {
+    &pgi_cuda_strategy_cell,
     &pgi_cuda_strategy_near,
     &pgi_cuda_strategy_march,
     &pgi_cuda_strategy_plane,

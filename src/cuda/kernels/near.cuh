@@ -73,6 +73,8 @@ __device__ inline void store_vector(T *to, const pgi_vector<T, V> &from)
             __stcs((uint4 *)to + i, ((const uint4 *)&from)[i]);
     } else if constexpr (ALIGNED && whole == 8) {
         __stcs((uint2 *)to, *(const uint2 *)&from);
+    } else if constexpr (ALIGNED && whole == 4) {
+        __stcs((unsigned *)to, *(const unsigned *)&from);
     } else {
 #pragma unroll
         for (int i = 0; i < V; i++)
