@@ -216,6 +216,7 @@ static void fill(pgi_cuda_cell *cell, const poolgrad_cuda_plan *plan, const cell
     const pgi_indexing *indexing = &problem->indexing;
     const pgi_tensor *target = &problem->target;
     const int64_t width = width_of(problem);
+    int64_t size;
 
     *cell = (pgi_cuda_cell){
         .positions = strides_of(positions),
@@ -236,6 +237,9 @@ static void fill(pgi_cuda_cell *cell, const poolgrad_cuda_plan *plan, const cell
         .no_winner = indexing->no_winner,
     };
     fill_axes(cell, problem, shape);
+    size = cell->kind == PGI_CELL_64 ? 8 : cell->kind == PGI_CELL_32 ? 4 : 1;
+    cell->name_row = cell->names.place[1] * size;
+    cell->name_place = cell->names.place[2] * size;
     if (shape->lanes) {
         cell->vectors = in_vectors(positions, true, width) && in_vectors(windows, true, width) &&
                         in_vectors(names, true, width);
@@ -282,7 +286,7 @@ static bool arrange(pgi_cuda_cell *cell, bool lanes, int64_t threads)
     return threads <= MOST_SPAN;
 }
 
-static poolgrad_status add_step(poolgrad_cuda_plan *plan, const char *pass, const cell_shape *shape,
+static poolgrad_status add_step(poolgrad_cuda_plan *plan, const char *file, const char *pass, const cell_shape *shape,
                                 pgi_cuda_step **step, int64_t *wanted, poolgrad_error *error)
 {
     const char *type = pgi_cuda_type(plan->problem.desc.dtype);
@@ -295,7 +299,7 @@ static poolgrad_status add_step(poolgrad_cuda_plan *plan, const char *pass, cons
         snprintf(name, sizeof name, "pgi_cell_%s_%d%d%d_rows_%s", pass, shape->side, shape->padding,
                  shape->axes, type);
     *step =
-        pgi_cuda_step_add(plan, pass[0] == 'g' ? "cell_gradient" : "cell_maximum", name, BLOCK, 0);
+        pgi_cuda_step_add(plan, file, name, BLOCK, 0);
     PGI_TRY(pgi_cuda_step_find(plan, *step, error));
     *wanted = (int64_t)plan->device->multiprocessors * (*step)->resident * BLOCK * ROUNDS;
     return POOLGRAD_OK;
@@ -311,7 +315,7 @@ static poolgrad_status add_maximum(poolgrad_cuda_plan *plan, const cell_shape *s
     pgi_cuda_cell *cell;
     int64_t wanted;
 
-    PGI_TRY(add_step(plan, "maximum", shape, &step, &wanted, error));
+    PGI_TRY(add_step(plan, "cell_maximum", "maximum", shape, &step, &wanted, error));
     step->places_out = codes;
     cell = &step->parameters.cell;
     fill(cell, plan, shape, x, y, names);
@@ -334,13 +338,13 @@ static poolgrad_status add_gradient(poolgrad_cuda_plan *plan, const cell_shape *
     pgi_cuda_cell *cell;
     int64_t wanted, lines;
 
-    PGI_TRY(add_step(plan, "gradient", shape, &step, &wanted, error));
+    PGI_TRY(add_step(plan, shape->lanes ? "cell_lanes" : "cell_rows", "gradient", shape, &step, &wanted, error));
     step->places_in = codes;
     cell = &step->parameters.cell;
     fill(cell, plan, shape, &problem->target, &problem->source, names);
     cell->checks = plan->checks;
     if (shape->lanes) {
-        cell->groups = (unsigned)(cell->channels / width);
+        cell->groups = (unsigned)(cell->channels / (shape->axes == 3 ? 2 : width));
         lines = (int64_t)cell->groups * cell->cells[0] * cell->cells[1];
         cut(cell, cell->cells[2], lines * (cell->planes / cell->channels), wanted);
     } else {

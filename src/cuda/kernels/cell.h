@@ -36,6 +36,7 @@ typedef struct pgi_cuda_cell {
     pgi_cuda_cell_divisor by_width, by_height, by_channels;
 
     pgi_cuda_cell_strides positions, windows, names; /* of x or dx, of y or dy, of indices */
+    int64_t name_row, name_place; /* bytes from name to name, on H and on W */
     int vectors; /* neighbours of positions, or channels, make vectors in all tensors */
     int pairs;   /* channels first: so do the half as many windows */
 
