@@ -226,6 +226,7 @@ static void fill(pgi_cuda_cell *cell, const poolgrad_cuda_plan *plan, const cell
         .channels = (unsigned)target->extent[PGI_CHANNEL],
         .alpha = plan->scale.alpha,
         .beta = plan->scale.beta,
+        .plain = plan->scale.alpha == 1 && plan->scale.beta == 0,
         .kind = problem->has_x                   ? PGI_CELL_CODES
                 : indexing->type == POOLGRAD_I64 ? PGI_CELL_64
                                                  : PGI_CELL_32,

@@ -20,6 +20,11 @@ __device__ inline bool within(int i, int extent)
     return (unsigned)i < (unsigned)extent;
 }
 
+__device__ inline int clamped(int i, int extent)
+{
+    return min(max(i, 0), extent - 1);
+}
+
 /* A plane, or the first of the channels that a thread has of an image. */
 struct pgi_cell_plane {
     int batch, channel;

@@ -46,6 +46,7 @@ typedef struct pgi_cuda_cell {
     unsigned planes, channels;
 
     double alpha, beta;                         /* rounded to the compute type */
+    int plain; /* 1 and 0 */
     int kind;                                   /* a pgi_cell_names */
     int64_t origin, index_batch, index_channel; /* index = place + these */
     int nan;                                    /* a poolgrad_nan */

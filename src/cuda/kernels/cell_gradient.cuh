@@ -17,38 +17,48 @@ __device__ inline int kept(int value)
     return value;
 }
 
-/* How results are stored. */
-template <typename T> struct pgi_cell_scale {
-    pgi_real<T> alpha, beta;
-    bool plain;   /* alpha is 1, beta 0 */
-    bool vectors; /* at once */
-};
-
-template <typename T>
-__device__ inline pgi_cell_scale<T> scale_of(const pgi_cuda_cell &cell, bool vectors)
+/* The same for pointers: others that are some distance from it shall not be kept beside it. */
+template <typename T> __device__ inline T *kept(T *pointer)
 {
-    return {(pgi_real<T>)cell.alpha, (pgi_real<T>)cell.beta, cell.alpha == 1 && cell.beta == 0,
-            vectors};
+    asm volatile("" : "+l"(pointer));
+    return pointer;
+}
+
+/* How results are stored: one by one, in vectors, or in vectors and as they are. */
+enum pgi_cell_mode { CELL_SINGLE, CELL_VECTORS, CELL_PLAIN };
+
+__device__ inline int mode_of(const pgi_cuda_cell &cell, bool vectors)
+{
+    return kept(!vectors ? CELL_SINGLE : cell.plain ? CELL_PLAIN : CELL_VECTORS);
 }
 
 template <typename T, int V>
-__device__ inline void store_sums(T *to, const pgi_real<T> (&sums)[V], const pgi_cell_scale<T> &scale,
-                                  int room)
+__device__ inline void store_sums(const pgi_cuda_cell &cell, T *to, const pgi_real<T> (&sums)[V],
+                                  int mode, int room)
 {
-    if (scale.vectors && scale.plain) {
+    const pgi_real<T> alpha = (pgi_real<T>)cell.alpha, beta = (pgi_real<T>)cell.beta;
+
+    if (mode == CELL_PLAIN) {
         pgi_vector<T, V> made;
 
 #pragma unroll
         for (int i = 0; i < V; i++)
             narrow(sums[i], &made.e[i]);
         store_vector<true>(to, made);
-    } else if (scale.vectors) {
-        store_scaled<true>(to, sums, scale.alpha, scale.beta);
+    } else if (mode == CELL_VECTORS) {
+        pgi_vector<T, V> made;
+
+#pragma unroll
+        for (int i = 0; i < V; i++) {
+            made.e[i] = beta != 0 ? to[i] : T{};
+            store(&made.e[i], sums[i], alpha, beta);
+        }
+        store_vector<true>(to, made);
     } else {
 #pragma unroll
         for (int i = 0; i < V; i++)
             if (i < room)
-                store(to + i, sums[i], scale.alpha, scale.beta);
+                store(to + i, sums[i], alpha, beta);
     }
 }
 

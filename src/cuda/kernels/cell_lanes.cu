@@ -19,8 +19,7 @@ template <typename Block> struct pgi_cell_column {
 
 // What stays on the way through an image.
 template <typename Block> struct pgi_cell_line {
-    typedef typename Block::T T;
-    pgi_cell_scale<T> scale;
+    int mode; // a pgi_cell_mode
     bool load;                              // vectors
     bool there[Block::DEPTH][Block::SIDE];  // windows
     bool slice[2], row[2];                  // of the cell exist
@@ -45,43 +44,41 @@ template <typename Block> struct pgi_cell_loaded {
 };
 
 template <bool ALIGNED, typename Name, typename Block>
-__device__ static void load_names(const pgi_cell_line<Block> &line, const pgi_cell_spot<Block> &spot,
-                                  pgi_cell_loaded<Block> *to)
+__device__ static void load_names(const pgi_cell_spot<Block> &spot, pgi_cell_loaded<Block> *to)
 {
 #pragma unroll
     for (int a = 0; a < Block::DEPTH; a++)
 #pragma unroll
-        for (int b = 0; b < Block::SIDE; b++)
-            if (line.there[a][b]) {
-                pgi_vector<Name, Block::V> loaded;
+        for (int b = 0; b < Block::SIDE; b++) {
+            pgi_vector<Name, Block::V> loaded;
 
-                load_vector<ALIGNED>((const Name *)spot.name[a][b], &loaded);
+            load_vector<ALIGNED>((const Name *)spot.name[a][b], &loaded);
 #pragma unroll
-                for (int i = 0; i < Block::V; i++)
-                    to->name[a][b][i] = (int64_t)loaded.e[i];
-            }
+            for (int i = 0; i < Block::V; i++)
+                to->name[a][b][i] = (int64_t)loaded.e[i];
+        }
 }
 
 // Names and terms, as they lie in memory.
 template <bool ALIGNED, typename Block>
-__device__ static void load_column(const pgi_cuda_cell &cell, const pgi_cell_line<Block> &line,
-                                   const pgi_cell_spot<Block> &spot, pgi_cell_loaded<Block> *to)
+__device__ static void load_column(const pgi_cuda_cell &cell, const pgi_cell_spot<Block> &spot,
+                                   pgi_cell_loaded<Block> *to)
 {
     if (cell.kind == PGI_CELL_64)
-        load_names<ALIGNED, int64_t>(line, spot, to);
+        load_names<ALIGNED, int64_t>(spot, to);
     else if (cell.kind == PGI_CELL_32)
-        load_names<ALIGNED, uint32_t>(line, spot, to);
+        load_names<ALIGNED, uint32_t>(spot, to);
     else
-        load_names<ALIGNED, uint8_t>(line, spot, to);
+        load_names<ALIGNED, uint8_t>(spot, to);
 #pragma unroll
     for (int a = 0; a < Block::DEPTH; a++)
 #pragma unroll
         for (int b = 0; b < Block::SIDE; b++)
-            if (line.there[a][b])
-                load_vector<ALIGNED>(spot.dy[a][b], &to->term[a][b]);
+            load_vector<ALIGNED>(spot.dy[a][b], &to->term[a][b]);
 }
 
-// The next column of windows, ready to be asked.
+// The next column of windows, ready to be asked. What does not exist is loaded from where something
+// does.
 template <typename Block>
 __device__ static void take_column(const pgi_cuda_cell &cell, const pgi_cell_line<Block> &line,
                                    const pgi_cell_spot<Block> &spot, bool exists,
@@ -89,10 +86,10 @@ __device__ static void take_column(const pgi_cuda_cell &cell, const pgi_cell_lin
 {
     pgi_cell_loaded<Block> loaded;
 
-    if (exists && line.load)
-        load_column<true>(cell, line, spot, &loaded);
-    else if (exists)
-        load_column<false>(cell, line, spot, &loaded);
+    if (line.load)
+        load_column<true>(cell, spot, &loaded);
+    else
+        load_column<false>(cell, spot, &loaded);
 #pragma unroll
     for (int a = 0; a < Block::DEPTH; a++)
 #pragma unroll
@@ -118,7 +115,7 @@ __device__ static void take_column(const pgi_cuda_cell &cell, const pgi_cell_lin
 
 // V channels of one position; windows in row-major order. D0, H0, W0: the first that reach it.
 template <int D0, int H0, int W0, typename Block>
-__device__ static void answer_one(const pgi_cell_column<Block> (&columns)[Block::SIDE], int place,
+__device__ static void answer_one(const pgi_cuda_cell &cell, const pgi_cell_column<Block> (&columns)[Block::SIDE], int place,
                                   typename Block::T *to, const pgi_cell_line<Block> &line)
 {
     typename Block::Real sums[Block::V];
@@ -135,7 +132,7 @@ __device__ static void answer_one(const pgi_cell_column<Block> (&columns)[Block:
                     if (columns[c].place[a][b][i] == place)
                         sums[i] = sums[i] + columns[c].term[a][b][i];
     }
-    store_sums(to, sums, line.scale, Block::V);
+    store_sums(cell, to, sums, line.mode, Block::V);
 }
 
 // The positions of a cell on H and W, in one slice; `left`, `right`: which columns exist.
@@ -149,17 +146,17 @@ __device__ static void answer_slice(const pgi_cuda_cell &cell, const pgi_cell_li
 
     if (line.row[0]) {
         if (left)
-            answer_one<D0, 0, 0>(columns, place, to, line);
+            answer_one<D0, 0, 0>(cell, columns, place, to, line);
         if (right)
-            answer_one<D0, 0, LAST>(columns, place + 1, to + next, line);
+            answer_one<D0, 0, LAST>(cell, columns, place + 1, to + next, line);
     }
     place += cell.in[2];
     to += cell.positions.place[1];
     if (line.row[1]) {
         if (left)
-            answer_one<D0, LAST, 0>(columns, place, to, line);
+            answer_one<D0, LAST, 0>(cell, columns, place, to, line);
         if (right)
-            answer_one<D0, LAST, LAST>(columns, place + 1, to + next, line);
+            answer_one<D0, LAST, LAST>(cell, columns, place + 1, to + next, line);
     }
 }
 
@@ -168,11 +165,14 @@ __device__ static void answer(const pgi_cuda_cell &cell, const pgi_cell_line<Blo
                               const pgi_cell_spot<Block> &spot, bool left, bool right,
                               const pgi_cell_column<Block> (&columns)[Block::SIDE])
 {
+    typename Block::T *to = kept(spot.dx);
+    const int place = kept(spot.place);
+
     if (Block::AXES == 2 || line.slice[0])
-        answer_slice<0>(cell, line, columns, spot.place, spot.dx, left, right);
+        answer_slice<0>(cell, line, columns, place, to, left, right);
     if (Block::AXES == 3 && line.slice[1])
-        answer_slice<Block::DEPTH - 1>(cell, line, columns, spot.place + cell.area,
-                                       spot.dx + cell.positions.place[0], left, right);
+        answer_slice<Block::DEPTH - 1>(cell, line, columns, place + cell.area,
+                                       to + cell.positions.place[0], left, right);
 }
 
 // Whether the indices of the window that begins in the cell are good.
@@ -195,15 +195,20 @@ __device__ static bool all_good(const pgi_cuda_cell &cell, const pgi_cell_line<B
     return good;
 }
 
+// To column ow of windows; if it does not exist, the memory stays that of the last one.
 template <typename Block>
-__device__ static void next_windows(const pgi_cuda_cell &cell, pgi_cell_spot<Block> *spot)
+__device__ static void next_windows(const pgi_cuda_cell &cell, int ow, pgi_cell_spot<Block> *spot)
 {
+    const bool moves = ow > 0 && ow < cell.out[2];
+    const int64_t name = moves ? cell.name_place : 0;
+    const int dy = moves ? cell.windows.place[2] : 0;
+
 #pragma unroll
     for (int a = 0; a < Block::DEPTH; a++)
 #pragma unroll
         for (int b = 0; b < Block::SIDE; b++) {
-            spot->name[a][b] += cell.name_place;
-            spot->dy[a][b] += cell.windows.place[2];
+            spot->name[a][b] += name;
+            spot->dy[a][b] += dy;
         }
     spot->first += 2;
 }
@@ -220,7 +225,7 @@ __device__ static bool go_along(const pgi_cuda_cell &cell, const pgi_cell_line<B
 
     if (SIDE == 2) {
         take_column(cell, line, spot, begin > 0, &columns[0]);
-        next_windows(cell, &spot);
+        next_windows(cell, begin, &spot);
     }
 #pragma unroll 1
     for (int jw = begin; jw < end; jw++) {
@@ -230,7 +235,7 @@ __device__ static bool go_along(const pgi_cuda_cell &cell, const pgi_cell_line<B
         if (checks && jw < cell.out[2])
             good &= all_good(cell, line, spot, jw, columns[SIDE - 1]);
         answer(cell, line, spot, w >= 0, w + 1 < cell.in[2], columns);
-        next_windows(cell, &spot);
+        next_windows(cell, jw + 1, &spot);
         spot.dx += 2 * cell.positions.place[2];
         spot.place += 2;
         columns[0] = columns[SIDE - 1];
@@ -263,21 +268,22 @@ __device__ static pgi_cell_spot<Block> spot_of(const pgi_cuda_cell &cell, const 
     typedef typename Block::T T;
     const int d = Block::AXES == 3 ? 2 * line.jd - cell.pad[0] : line.jd;
     const int h = 2 * line.jh - cell.pad[1], w = 2 * begin - cell.pad[2];
-    const int ow = begin - (Block::SIDE - 1);
+    const int ow = begin - (Block::SIDE - 1), column = clamped(ow, cell.out[2]);
     pgi_cell_spot<Block> spot;
 
 #pragma unroll
     for (int a = 0; a < Block::DEPTH; a++)
 #pragma unroll
         for (int b = 0; b < Block::SIDE; b++) {
-            const int od = line.jd - (Block::DEPTH - 1) + a, oh = line.jh - (Block::SIDE - 1) + b;
+            const int od = clamped(line.jd - (Block::DEPTH - 1) + a, cell.out[0]);
+            const int oh = clamped(line.jh - (Block::SIDE - 1) + b, cell.out[1]);
 
             spot.name[a][b] =
                 (const char *)memory.indices +
                 (plane.offset(cell.names) + place_offset(cell.names, od, oh)) * name_size(cell) +
-                ow * cell.name_place;
+                column * cell.name_place;
             spot.dy[a][b] = (const T *)memory.source + plane.offset(cell.windows) +
-                            (place_offset(cell.windows, od, oh) + ow * cell.windows.place[2]);
+                            (place_offset(cell.windows, od, oh) + column * cell.windows.place[2]);
         }
     spot.first = first_place<Block::AXES>(cell, line.jd, line.jh, ow);
     spot.dx = (T *)memory.target + plane.offset(cell.positions) +
@@ -303,7 +309,7 @@ __device__ static void gradient_lanes(const pgi_cuda_cell &cell, const pgi_cuda_
     line.jd = (int)(slice - segment * (unsigned)cell.cells[0]);
     line.slice_place = kept(line.jd * cell.area);
     line.jh = (int)(row - slice * (unsigned)cell.cells[1]);
-    line.scale = scale_of<T>(cell, cell.vectors && is_aligned<T, Block::V>((const T *)memory.target));
+    line.mode = mode_of(cell, cell.vectors && is_aligned<T, Block::V>((const T *)memory.target));
     line.load = cell.vectors && is_aligned<T, Block::V>((const T *)memory.source) &&
                 (uintptr_t)memory.indices % 16 == 0;
     line.slice[0] = 2 * line.jd - cell.pad[0] >= 0;
@@ -325,8 +331,12 @@ __device__ static void gradient_lanes(const pgi_cuda_cell &cell, const pgi_cuda_
     }
 }
 
+// Blocks that a multiprocessor is to hold: what R windows on an axis leave of its registers.
+#define BLOCKS(r) ((r) == 3 ? 2 : 3)
+
 #define LANES(k, r, suffix, type)                                                                  \
-    extern "C" __global__ void __launch_bounds__(256) pgi_cell_gradient_##k##r##_lanes_##suffix(   \
+    extern "C" __global__ void __launch_bounds__(256, BLOCKS(r))                                 \
+        pgi_cell_gradient_##k##r##_lanes_##suffix(                                                \
         const __grid_constant__ pgi_cuda_cell cell, const pgi_cuda_memory memory)                  \
     {                                                                                              \
         gradient_lanes<pgi_cell_block<type, k, r>>(cell, memory);                                  \

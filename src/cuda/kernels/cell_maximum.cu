@@ -67,11 +67,6 @@ __device__ static int clip_code(int code, const pgi_cell_clip &d, const pgi_cell
     return d.clip(code >> 4) << 4 | h.clip(code >> 2 & 3) << 2 | w.clip(code & 3);
 }
 
-__device__ static int clamped(int i, int extent)
-{
-    return min(max(i, 0), extent - 1);
-}
-
 template <typename T, int V>
 __device__ static void store_values(T *to, const pgi_real<T> (&values)[V], pgi_real<T> alpha,
                                     pgi_real<T> beta, bool vectors, int room)

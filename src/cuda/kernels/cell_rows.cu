@@ -37,9 +37,9 @@ template <typename Span> struct pgi_cell_row {
 
 // What stays on the way through a plane.
 template <typename Span> struct pgi_cell_line {
-    typedef typename Span::T T;
-    pgi_cell_scale<T> scale;
+    int mode; // a pgi_cell_mode
     bool there[Span::DEPTH][Span::N]; // windows
+    int beside[Span::N];              // how far they are from the first that the thread has
     int inside[Span::OWN];            // columns of those that are checked, and
     int skipped[Span::OWN];           // how far behind the row's first tap the first of them is
     int jd, window, room;
@@ -51,7 +51,7 @@ template <typename Span> struct pgi_cell_line {
 // Where the thread is: the next row of windows, and the cell.
 template <typename Span> struct pgi_cell_spot {
     typedef typename Span::T T;
-    const char *name[Span::DEPTH];
+    const char *name[Span::DEPTH]; // of the first window that the thread has
     const T *dy[Span::DEPTH];
     int first; // place of tap 0 of the row's first window, in the last slice
     T *dx;     // positions of the cell's first row, in its first slice
@@ -66,67 +66,49 @@ __device__ static void load_names(const pgi_cell_line<Span> &line, const pgi_cel
     for (int a = 0; a < Span::DEPTH; a++)
 #pragma unroll
         for (int q = 0; q < Span::N; q++)
-            if (line.there[a][q])
-                loaded->name[a][q] = (int64_t)__ldg((const Name *)spot.name[a] + q);
+            loaded->name[a][q] =
+                (int64_t)__ldg((const Name *)spot.name[a] + (q == Span::BEFORE ? 0 : line.beside[q]));
 }
 
-// The next row of windows, which exists.
-template <typename Span>
-__device__ static void load_row(const pgi_cuda_cell &cell, const pgi_cell_line<Span> &line,
-                                const pgi_cell_spot<Span> &spot, pgi_cell_loaded<Span> *loaded)
-{
-    if (cell.kind == PGI_CELL_64)
-        load_names<long long>(line, spot, loaded);
-    else if (cell.kind == PGI_CELL_32)
-        load_names<unsigned>(line, spot, loaded);
-    else
-        load_names<unsigned char>(line, spot, loaded);
-#pragma unroll
-    for (int a = 0; a < Span::DEPTH; a++)
-#pragma unroll
-        for (int q = 0; q < Span::N; q++)
-            if (line.there[a][q])
-                loaded->term[a][q] = load_element(spot.dy[a] + q);
-}
-
-// The same, ready to be asked.
+// The next row of windows, ready to be asked. What does not exist is loaded from where something does.
 template <typename Span>
 __device__ static void take_row(const pgi_cuda_cell &cell, const pgi_cell_line<Span> &line,
                                 const pgi_cell_spot<Span> &spot, bool exists, pgi_cell_row<Span> *row)
 {
     pgi_cell_loaded<Span> loaded;
 
-    if (!exists) {
+    if (cell.kind == PGI_CELL_64)
+        load_names<long long>(line, spot, &loaded);
+    else if (cell.kind == PGI_CELL_32)
+        load_names<unsigned>(line, spot, &loaded);
+    else
+        load_names<unsigned char>(line, spot, &loaded);
 #pragma unroll
-        for (int a = 0; a < Span::DEPTH; a++)
+    for (int a = 0; a < Span::DEPTH; a++)
 #pragma unroll
-            for (int q = 0; q < Span::N; q++) {
-                row->place[a][q] = -1;
-                row->term[a][q] = 0;
-            }
-        return;
-    }
-    load_row(cell, line, spot, &loaded);
+        for (int q = 0; q < Span::N; q++)
+            loaded.term[a][q] =
+                load_element(spot.dy[a] + (q == Span::BEFORE ? 0 : line.beside[q]));
 #pragma unroll
     for (int a = 0; a < Span::DEPTH; a++)
 #pragma unroll
         for (int q = 0; q < Span::N; q++) {
             const int64_t name = loaded.name[a][q];
+            const bool there = exists && line.there[a][q];
 
             if (cell.kind != PGI_CELL_CODES)
-                row->place[a][q] = place_of_index(name, line.base, line.there[a][q]);
+                row->place[a][q] = place_of_index(name, line.base, there);
             else
-                row->place[a][q] = line.there[a][q]
-                                       ? spot.first - (Span::DEPTH - 1 - a) * 2 * cell.area + 2 * q +
-                                             code_distance(cell, (int)name)
-                                       : -1;
+                row->place[a][q] = there ? spot.first - (Span::DEPTH - 1 - a) * 2 * cell.area +
+                                               2 * q + code_distance(cell, (int)name)
+                                         : -1;
             row->term[a][q] = widen(loaded.term[a][q]);
         }
 }
 
 // V places of one row; windows in row-major order. D0, H0: the first slice and row that reach it.
 template <int D0, int H0, typename Span>
-__device__ static void answer_row(const pgi_cell_row<Span> (&rows)[Span::SIDE], int first,
+__device__ static void answer_row(const pgi_cuda_cell &cell, const pgi_cell_row<Span> (&rows)[Span::SIDE], int first,
                                   typename Span::T *to, const pgi_cell_line<Span> &line)
 {
     typename Span::Real sums[Span::V];
@@ -143,7 +125,7 @@ __device__ static void answer_row(const pgi_cell_row<Span> (&rows)[Span::SIDE], 
                     if (rows[b].place[a][q] == first + i)
                         sums[i] = sums[i] + rows[b].term[a][q];
     }
-    store_sums(to, sums, line.scale, line.room);
+    store_sums(cell, to, sums, line.mode, line.room);
 }
 
 // The positions of a cell on D and H, and V on W; `above`, `below`: which of its rows exist.
@@ -154,19 +136,20 @@ __device__ static void answer(const pgi_cuda_cell &cell, const pgi_cell_line<Spa
 {
     constexpr int D1 = Span::DEPTH - 1, H1 = Span::SIDE - 1;
     const int step = cell.positions.place[1];
-    typename Span::T *behind = spot.dx + cell.positions.place[0];
+    typename Span::T *to = kept(spot.dx), *behind = to + cell.positions.place[0];
+    const int place = kept(spot.place);
 
     if (above) {
         if (Span::AXES == 2 || line.slice[0])
-            answer_row<0, 0>(rows, spot.place, spot.dx, line);
+            answer_row<0, 0>(cell, rows, place, to, line);
         if (Span::AXES == 3 && line.slice[1])
-            answer_row<D1, 0>(rows, spot.place + cell.area, behind, line);
+            answer_row<D1, 0>(cell, rows, place + cell.area, behind, line);
     }
     if (below) {
         if (Span::AXES == 2 || line.slice[0])
-            answer_row<0, H1>(rows, spot.place + cell.in[2], spot.dx + step, line);
+            answer_row<0, H1>(cell, rows, place + cell.in[2], to + step, line);
         if (Span::AXES == 3 && line.slice[1])
-            answer_row<D1, H1>(rows, spot.place + cell.area + cell.in[2], behind + step, line);
+            answer_row<D1, H1>(cell, rows, place + cell.area + cell.in[2], behind + step, line);
     }
 }
 
@@ -191,13 +174,16 @@ __device__ static bool all_good(const pgi_cuda_cell &cell, const pgi_cell_line<S
     return good;
 }
 
+// To row oh of windows; if it does not exist, the memory stays that of the last one.
 template <typename Span>
-__device__ static void next_windows(const pgi_cuda_cell &cell, pgi_cell_spot<Span> *spot)
+__device__ static void next_windows(const pgi_cuda_cell &cell, int oh, pgi_cell_spot<Span> *spot)
 {
+    const bool moves = oh > 0 && oh < cell.out[1];
+
 #pragma unroll
     for (int a = 0; a < Span::DEPTH; a++) {
-        spot->name[a] += cell.name_row;
-        spot->dy[a] += cell.windows.place[1];
+        spot->name[a] += moves ? cell.name_row : 0;
+        spot->dy[a] += moves ? cell.windows.place[1] : 0;
     }
     spot->first += 2 * cell.in[2];
 }
@@ -214,7 +200,7 @@ __device__ static bool go_down(const pgi_cuda_cell &cell, const pgi_cell_line<Sp
 
     if (SIDE == 2) {
         take_row(cell, line, spot, begin > 0, &rows[0]);
-        next_windows(cell, &spot);
+        next_windows(cell, begin, &spot);
     }
 #pragma unroll 1
     for (int jh = begin; jh < end; jh++) {
@@ -224,7 +210,7 @@ __device__ static bool go_down(const pgi_cuda_cell &cell, const pgi_cell_line<Sp
         if (checks && jh < cell.out[1])
             good &= all_good(cell, line, spot, jh, rows[SIDE - 1]);
         answer(cell, line, spot, h >= 0, h + 1 < cell.in[1], rows);
-        next_windows(cell, &spot);
+        next_windows(cell, jh + 1, &spot);
         spot.dx += 2 * cell.positions.place[1];
         spot.place += 2 * cell.in[2];
         rows[0] = rows[SIDE - 1];
@@ -264,13 +250,14 @@ __device__ static pgi_cell_spot<Span> spot_of(const pgi_cuda_cell &cell, const p
 
 #pragma unroll
     for (int a = 0; a < Span::DEPTH; a++) {
-        const int od = line.jd - (Span::DEPTH - 1) + a;
+        const int od = clamped(line.jd - (Span::DEPTH - 1) + a, cell.out[0]);
+        const int row = clamped(oh, cell.out[1]), ow = clamped(column / 2, cell.out[2]);
 
         spot.name[a] = (const char *)memory.indices +
-                       (plane.offset(cell.names) + (place_offset(cell.names, od, oh) + line.window)) *
+                       (plane.offset(cell.names) + (place_offset(cell.names, od, row) + ow)) *
                            name_size(cell);
         spot.dy[a] = (const T *)memory.source + plane.offset(cell.windows) +
-                     (place_offset(cell.windows, od, oh) + line.window);
+                     (place_offset(cell.windows, od, row) + ow);
     }
     spot.first = first_place<Span::AXES>(cell, line.jd, oh, line.window);
     spot.dx = (T *)memory.target + plane.offset(cell.positions) +
@@ -297,7 +284,7 @@ __device__ static void gradient_rows(const pgi_cuda_cell &cell, const pgi_cuda_m
     line.slice_place = kept(line.jd * cell.area);
     line.window = column / 2 - Span::BEFORE;
     line.room = cell.in[2] - column;
-    line.scale = scale_of<T>(cell, cell.vectors && line.room >= Span::V &&
+    line.mode = mode_of(cell, cell.vectors && line.room >= Span::V &&
                                        is_aligned<T, Span::V>((const T *)memory.target));
     line.slice[0] = 2 * line.jd - cell.pad[0] >= 0;
     line.slice[1] = 2 * line.jd - cell.pad[0] + 1 < cell.in[0];
@@ -307,6 +294,10 @@ __device__ static void gradient_rows(const pgi_cuda_cell &cell, const pgi_cuda_m
         for (int q = 0; q < Span::N; q++)
             line.there[a][q] = within(line.jd - (Span::DEPTH - 1) + a, cell.out[0]) &&
                                within(line.window + q, cell.out[2]);
+#pragma unroll
+    for (int q = 0; q < Span::N; q++)
+        line.beside[q] = kept(clamped(line.window + q, cell.out[2]) -
+                              clamped(line.window + Span::BEFORE, cell.out[2]));
 #pragma unroll
     for (int j = 0; j < Span::OWN; j++) {
         const pgi_cell_columns<Span::TAPS> columns(cell, line.window + Span::BEFORE + j);
@@ -326,8 +317,12 @@ __device__ static void gradient_rows(const pgi_cuda_cell &cell, const pgi_cuda_m
     }
 }
 
+// Blocks that a multiprocessor is to hold: what R windows on an axis leave of its registers.
+#define BLOCKS(r) ((r) == 3 ? 2 : 3)
+
 #define ROWS(k, e, r, suffix, type)                                                                \
-    extern "C" __global__ void __launch_bounds__(256) pgi_cell_gradient_##k##e##r##_rows_##suffix( \
+    extern "C" __global__ void __launch_bounds__(256, BLOCKS(r))                                 \
+        pgi_cell_gradient_##k##e##r##_rows_##suffix(                                                \
         const __grid_constant__ pgi_cuda_cell cell, const pgi_cuda_memory memory)                  \
     {                                                                                              \
         gradient_rows<pgi_cell_span<type, k, e, r>>(cell, memory);                                 \
