@@ -4,6 +4,7 @@
 #define PGI_CUDA_PLAN_H
 
 #include "cuda/device.h"
+#include "cuda/kernels/cell.h"
 #include "cuda/kernels/general.h"
 #include "cuda/kernels/halves.h"
 #include "cuda/kernels/march.h"
@@ -49,6 +50,7 @@ typedef struct pgi_cuda_step {
         pgi_cuda_near near;
         pgi_cuda_march march;
         pgi_cuda_plane plane;
+        pgi_cuda_cell cell;
     } parameters;
 } pgi_cuda_step;
 
@@ -79,8 +81,9 @@ typedef struct pgi_cuda_strategy {
 /* In the order of preference; the last does everything. NULL behind it. */
 extern const pgi_cuda_strategy *const pgi_cuda_strategies[];
 extern const pgi_cuda_strategy pgi_cuda_strategy_whole, pgi_cuda_strategy_spread,
-    pgi_cuda_strategy_halves, pgi_cuda_strategy_threes, pgi_cuda_strategy_near,
-    pgi_cuda_strategy_march, pgi_cuda_strategy_plane, pgi_cuda_strategy_general;
+    pgi_cuda_strategy_halves, pgi_cuda_strategy_threes, pgi_cuda_strategy_cell,
+    pgi_cuda_strategy_near, pgi_cuda_strategy_march, pgi_cuda_strategy_plane,
+    pgi_cuda_strategy_general;
 
 /* A step for a kernel of src/cuda/kernels/FILE.cu. */
 pgi_cuda_step *pgi_cuda_step_add(poolgrad_cuda_plan *plan, const char *file, const char *kernel,

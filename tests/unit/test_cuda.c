@@ -59,7 +59,7 @@ static void fetch(const sup_memory *to, const void *first)
 /* --------------------------------------------------------------- comparison */
 
 static const char *const strategies[] = {NULL,   "whole", "spread", "halves", "threes",
-                                         "near", "march", "plane",  "general"};
+                                         "cell", "near",  "march",  "plane",  "general"};
 
 enum {
     STRATEGIES = sizeof strategies / sizeof *strategies
