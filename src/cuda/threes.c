@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Strategy: averages over windows of 3x3, or 3x3x3, around every position, both ways. */
+/* Strategy: averages over windows of 3x3 around every position, both ways. */
 #include "core/integer.h"
 #include "core/status.h"
 #include "cuda/plan.h"
@@ -51,42 +51,36 @@ static bool describe(const poolgrad_cuda_plan *plan, pgi_cuda_threes *threes)
     *threes = (pgi_cuda_threes){.alpha = plan->scale.alpha,
                                 .beta = plan->scale.beta,
                                 .forward = pgi_is_forward(problem->desc.op)};
-    if (pgi_is_max(problem->desc.op) || problem->desc.rank == 1 || problem->target.elements == 0)
+    if (pgi_is_max(problem->desc.op) || problem->desc.rank != 2 || problem->axis[0].in != 1 ||
+        problem->axis[0].out != 1 || problem->target.elements == 0)
         return false;
     one_divisor = pgi_cuda_one_divisor(problem, &threes->divisor);
     if (!one_divisor)
         threes->divisor = 0;
     return (one_divisor ? threes->divisor != 0 : problem->desc.divisor != POOLGRAD_OVERRIDE) &&
-           (problem->desc.rank == 2 || describe_axis(problem, 0, one_divisor, &threes->d)) &&
            describe_axis(problem, 1, one_divisor, &threes->h) &&
            describe_axis(problem, 2, one_divisor, &threes->w);
 }
 
-/* Deals planes, or bands of volumes, to warps. Returns how many threads that takes; 0 if rows are
- * no whole vectors. */
-static int64_t deal_rows(const pgi_problem *problem, pgi_cuda_threes *threes)
+/* Deals planes to warps. Returns how many threads that takes; 0 if rows are no whole vectors. */
+static int64_t deal_planes(const pgi_problem *problem, pgi_cuda_threes *threes)
 {
-    const bool volumes = problem->desc.rank == 3;
-    const int width = volumes ? PGI_THREES_IN_BAND(problem->element_size)
-                              : PGI_THREES_PLACES(problem->element_size);
+    const int width = PGI_THREES_PLACES(problem->element_size);
     const int64_t vectors = threes->w.size / width;
-    int64_t pieces;
 
     if (threes->w.size % width || threes->w.source_stride != 1 || threes->w.target_stride != 1 ||
         !pgi_cuda_outer_make(problem, false, &threes->outer))
         return 0;
-    threes->bands = volumes ? (int)pgi_ceil_div(threes->h.size, PGI_THREES_BAND) : 1;
-    pieces = (int64_t)threes->outer.count * threes->bands;
     threes->grouped = vectors <= 32 ? (int)(32 / vectors) : 1;
     threes->lanes = vectors <= 32 ? (int)vectors : 32;
     threes->tiles = vectors <= 32 ? 1 : (int)pgi_ceil_div(vectors, 30);
-    return pgi_ceil_div(pieces, threes->grouped) * threes->tiles * 32;
+    return pgi_ceil_div(threes->outer.count, threes->grouped) * threes->tiles * 32;
 }
 
 /* Deals vectors of channels, in bands of rows, to threads. */
 static int64_t deal_channels(const pgi_problem *problem, pgi_cuda_threes *threes)
 {
-    const int64_t width = PGI_THREES_IN_BAND(problem->element_size);
+    const int64_t width = PGI_THREES_CHANNELS(problem->element_size);
     const int64_t channels = problem->target.extent[PGI_CHANNEL];
 
     if (channels % width || problem->source.stride[PGI_CHANNEL] != 1 ||
@@ -104,36 +98,32 @@ static poolgrad_status prepare(poolgrad_cuda_plan *plan, bool *possible, poolgra
     pgi_cuda_threes threes;
     char kernel[PGI_CUDA_NAME];
     pgi_cuda_step *step;
-    const bool volumes = problem->desc.rank == 3;
-    int64_t threads, along;
+    int64_t threads;
     bool channels;
 
     if (!describe(plan, &threes))
         return POOLGRAD_OK;
-    threads = deal_rows(problem, &threes);
-    channels = threads == 0 && !volumes;
+    threads = deal_planes(problem, &threes);
+    channels = threads == 0;
     if (channels)
         threads = deal_channels(problem, &threes);
     if (threads == 0 || !small(threads))
         return POOLGRAD_OK;
     *possible = true;
-    along = volumes ? threes.d.size : channels ? threes.w.size : threes.h.size;
-    snprintf(kernel, sizeof kernel, "pgi_threes_%s_%s",
-             volumes    ? "volumes"
-             : channels ? "channels"
-                        : "planes",
+    snprintf(kernel, sizeof kernel, "pgi_threes_%s_%s", channels ? "channels" : "planes",
              pgi_cuda_type(problem->desc.dtype));
-    step = pgi_cuda_step_add(plan, volumes ? "volumes" : "threes", kernel, PGI_THREES_THREADS, 0);
+    step = pgi_cuda_step_add(plan, "threes", kernel, PGI_THREES_THREADS, 0);
     PGI_TRY(pgi_cuda_step_find(plan, step, error));
     step->grid_x = (unsigned)pgi_ceil_div(threads, PGI_THREES_THREADS);
-    threes.segment = (int)pgi_cuda_segment(plan, step, step->grid_x, along, LOST);
-    step->grid_y = (unsigned)pgi_ceil_div(along, threes.segment);
+    threes.segment = (int)pgi_cuda_segment(plan, step, step->grid_x,
+                                           channels ? threes.w.size : threes.h.size, LOST);
+    step->grid_y = (unsigned)pgi_ceil_div(channels ? threes.w.size : threes.h.size, threes.segment);
     step->parameters.threes = threes;
     return POOLGRAD_OK;
 }
 
 const pgi_cuda_strategy pgi_cuda_strategy_threes = {
     .name = "threes",
-    .reason = "windows of three around every position",
+    .reason = "windows of 3x3 around every position",
     .prepare = prepare,
 };

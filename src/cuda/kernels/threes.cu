@@ -2,7 +2,27 @@
 // Averages over windows of 3x3 around every position, both ways. Nothing is shared but by shuffles:
 // a thread marches down a plane with neighbours of a row, or along the rows of a band with
 // channels.
-#include "cuda/kernels/threes.cuh"
+#include "cuda/kernels/general.h"
+#include "cuda/kernels/ring.cuh"
+#include "cuda/kernels/threes.h"
+#include "cuda/kernels/vector.cuh"
+
+// What a window counts on an axis; of those that do not exist, what the nearest does.
+__device__ static int count_of(const pgi_cuda_threes_axis &axis, int at)
+{
+    return at <= 0 ? axis.first : at >= axis.size - 1 ? axis.last : axis.middle;
+}
+
+// The reciprocals of all counts, 1 to 9, in shared memory.
+template <typename Real> __device__ static const Real *make_reciprocals()
+{
+    __shared__ Real reciprocals[10];
+
+    if (threadIdx.x < 10)
+        reciprocals[threadIdx.x] = reciprocal_of((Real)threadIdx.x);
+    __syncthreads();
+    return reciprocals;
+}
 
 // The places of a row that a thread has, and what they are divided by.
 template <typename T, int V> struct pgi_threes_places {
@@ -41,16 +61,36 @@ template <typename T, int V> struct pgi_threes_places {
     }
 };
 
+// Sums of three neighbours of a row; those at the ends come from the lanes beside this one.
+template <typename Real, int V>
+__device__ static void sum_threes(Real (&sum)[V], bool first, bool last)
+{
+    const Real before = __shfl_up_sync(~0u, sum[V - 1], 1);
+    const Real after = __shfl_down_sync(~0u, sum[0], 1);
+    Real value[V + 2];
+
+    value[0] = first ? (Real)0 : before;
+    value[V + 1] = last ? (Real)0 : after;
+#pragma unroll
+    for (int i = 0; i < V; i++)
+        value[i + 1] = sum[i];
+    sum_runs<3, V>(value, sum);
+}
+
 // V places of a row, down a plane, two rows at a time.
 template <typename T, int V>
 __device__ static void march_planes(const pgi_cuda_threes &all, const pgi_cuda_memory &memory)
 {
     typedef pgi_real<T> Real;
     constexpr int P = 2;
-    const pgi_threes_lane own(all, V);
-    const unsigned plane = own.piece;
-    const int x = own.x;
-    const bool here = own.there && plane < all.outer.count;
+    const unsigned warp = (blockIdx.x * PGI_THREES_THREADS + threadIdx.x) / 32;
+    const int lane = (int)threadIdx.x % 32, group = lane / all.lanes;
+    const int tile = (int)(warp % (unsigned)all.tiles), halo = all.tiles > 1;
+    const unsigned plane = warp / (unsigned)all.tiles * (unsigned)all.grouped + (unsigned)group;
+    const int x = (tile * (all.lanes - 2 * halo) + lane % all.lanes - halo) * V;
+    const bool here =
+        group < all.grouped && plane < all.outer.count && (unsigned)x < (unsigned)all.w.size;
+    const bool stores = here && lane % all.lanes >= halo && lane % all.lanes < all.lanes - halo;
     const int begin = (int)blockIdx.y * all.segment, end = min(begin + all.segment, all.h.size);
     const T *from = (const T *)memory.source;
     T *to = (T *)memory.target;
@@ -118,7 +158,7 @@ __device__ static void march_planes(const pgi_cuda_threes &all, const pgi_cuda_m
             sum_threes(made, x == 0, x + V >= all.w.size);
             if (all.forward)
                 places.divide(all, x, target, made, (Real)-0.0);
-            if (here && own.stores && target < end) {
+            if (stores && target < end) {
                 if (aligned)
                     store_scaled<true>(to, made, (Real)all.alpha, (Real)all.beta);
                 else
@@ -268,7 +308,7 @@ __device__ static void march_channels(const pgi_cuda_threes &all, const pgi_cuda
 
 #define THREES_TYPE(suffix, type)                                                                  \
     THREES(planes, PGI_THREES_PLACES(sizeof(type)), suffix, type)                                  \
-    THREES(channels, PGI_THREES_IN_BAND(sizeof(type)), suffix, type)
+    THREES(channels, PGI_THREES_CHANNELS(sizeof(type)), suffix, type)
 
 THREES_TYPE(f32, float)
 THREES_TYPE(f64, double)

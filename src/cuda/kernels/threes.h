@@ -6,7 +6,7 @@
 
 #include "cuda/kernels/outer.h"
 
-/* D, H or W. Target t takes sources t - 1, t and t + 1, those of them that exist. */
+/* H or W. Target t takes sources t - 1, t and t + 1, those of them that exist. */
 typedef struct pgi_cuda_threes_axis {
     int size;                /* of the source, and of the target */
     int first, middle, last; /* what windows count; 1 where all of them count the same */
@@ -14,20 +14,21 @@ typedef struct pgi_cuda_threes_axis {
 } pgi_cuda_threes_axis;
 
 typedef struct pgi_cuda_threes {
-    pgi_cuda_threes_axis d, h, w;
+    pgi_cuda_threes_axis h, w;
     pgi_cuda_outer outer;
 
-    /* Planes, or bands of a volume's rows: a warp has so many of them, or tiles of one, with so
-     * many lanes each, of which the outermost of a tile do not store. */
+    /* Planes: a warp has so many of them, or tiles of one, with so many lanes each, of which the
+     * outermost of a tile do not store. */
     int grouped, lanes, tiles;
 
-    int groups;  /* vectors of channels */
-    int bands;   /* of rows */
-    int segment; /* what a thread goes through: rows, places of a row, or planes of a volume */
+    /* Channels: vectors of them, and bands of rows. */
+    int groups, bands;
+
+    int segment; /* rows, or places of a row, that a thread goes through */
 
     double alpha, beta; /* rounded to the compute type */
     int forward;
-    int64_t divisor; /* of all windows; 0: the product of what they count on the axes */
+    int64_t divisor; /* of all windows; 0: what H counts times what W counts */
 } pgi_cuda_threes;
 
 #define PGI_THREES_THREADS 256
@@ -35,8 +36,8 @@ typedef struct pgi_cuda_threes {
 /* Places of a row that a thread has: 16 bytes. */
 #define PGI_THREES_PLACES(bytes) (16 / (int)(bytes))
 
-/* Channels, or places of a volume's row, that a thread has of a band, and its rows. */
-#define PGI_THREES_IN_BAND(bytes) ((bytes) == 8 ? 2 : 4)
-#define PGI_THREES_BAND           4
+/* Channels that a thread has, and rows of a band. */
+#define PGI_THREES_CHANNELS(bytes) ((bytes) == 8 ? 2 : 4)
+#define PGI_THREES_BAND            4
 
 #endif
