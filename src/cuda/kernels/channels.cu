@@ -7,8 +7,9 @@
 #include "cuda/kernels/vector.cuh"
 
 // The divisors of a segment's windows, and their reciprocals, in shared memory.
-template <typename Real> struct pgi_divisors {
+template <typename Real, int V> struct pgi_divisors {
     Real *by, *inverse;
+    Real divisor, reciprocal; // of all windows, if they are alike
 
     __device__ pgi_divisors(const pgi_cuda_march &all, int first, int count, char *shared)
     {
@@ -16,6 +17,8 @@ template <typename Real> struct pgi_divisors {
 
         by = (Real *)shared;
         inverse = by + count;
+        divisor = (Real)all.divisor;
+        reciprocal = reciprocal_of(divisor);
         for (int i = (int)threadIdx.x; i < count; i += (int)blockDim.x) {
             const int64_t at = first + i;
 
@@ -31,16 +34,43 @@ template <typename Real> struct pgi_divisors {
         __syncthreads();
     }
 
-    template <int V> __device__ void divide(Real (&value)[V], int at, Real zero) const
+    // What belongs to one place.
+    __device__ void divide(Real (&value)[V], int at, Real zero) const
     {
-        Real divisor[V], reciprocal[V];
+        Real divisors[V], reciprocals[V];
 
 #pragma unroll
         for (int i = 0; i < V; i++) {
-            divisor[i] = by[at];
-            reciprocal[i] = inverse[at];
+            divisors[i] = by[at];
+            reciprocals[i] = inverse[at];
         }
-        divide_all(value, divisor, reciprocal, reciprocal[0] != 0, zero);
+        divide_all(value, divisors, reciprocals, reciprocals[0] != 0, zero);
+    }
+
+    // The terms of places from one on, V of each.
+    template <int COUNT>
+    __device__ void make_batch(const pgi_cuda_march &all, Real (&value)[COUNT], int at) const
+    {
+        if (all.forward) {
+#pragma unroll
+            for (int i = 0; i < COUNT; i++)
+                value[i] = value[i] + 0;
+        } else if (all.divisor_rule == 0) {
+            make_terms(value, divisor, reciprocal);
+        } else {
+#pragma unroll
+            for (int p = 0; p < COUNT / V; p++) {
+                Real one[V];
+
+#pragma unroll
+                for (int i = 0; i < V; i++)
+                    one[i] = value[p * V + i];
+                divide(one, at + p, (Real)0);
+#pragma unroll
+                for (int i = 0; i < V; i++)
+                    value[p * V + i] = one[i];
+            }
+        }
     }
 };
 
@@ -53,8 +83,8 @@ __device__ static void march_channels(const pgi_cuda_march &all, const pgi_cuda_
     const int begin = (int)blockIdx.y * all.segment, sources = (int)all.march.sources;
     const int end = min(begin + all.segment, (int)all.march.targets);
     const int first = begin + (int)all.march.shift + L - 1 - AHEAD;
-    const pgi_divisors<Real> divisors(all, all.forward ? begin : first, all.segment + AHEAD + P,
-                                      shared);
+    const pgi_divisors<Real, V> divisors(all, all.forward ? begin : first, all.segment + AHEAD + P,
+                                         shared);
     const int64_t thread = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     const int groups = (int)all.column.targets / V;
     const int64_t row = thread / groups, channel = thread % groups * V;
@@ -88,21 +118,14 @@ __device__ static void march_channels(const pgi_cuda_march &all, const pgi_cuda_
         ring[i].clear();
     fetch(first);
     for (int done = -AHEAD; begin + done < end; done += P) {
-        Real sum[V][P], value[P][V];
+        Real sum[V][P], value[P * V];
 
 #pragma unroll
-        for (int p = 0; p < P; p++) {
+        for (int p = 0; p < P; p++)
 #pragma unroll
             for (int i = 0; i < V; i++)
-                value[p][i] = widen(next[p].e[i]);
-            if (!all.forward) {
-                divisors.divide(value[p], done + AHEAD + p, (Real)0);
-                continue;
-            }
-#pragma unroll
-            for (int i = 0; i < V; i++)
-                value[p][i] = value[p][i] + 0;
-        }
+                value[p * V + i] = widen(next[p].e[i]);
+        divisors.make_batch(all, value, done + AHEAD);
         if (begin + done + P < end)
             fetch(first + done + AHEAD + P);
 #pragma unroll
@@ -111,7 +134,7 @@ __device__ static void march_channels(const pgi_cuda_march &all, const pgi_cuda_
 
 #pragma unroll
             for (int p = 0; p < P; p++)
-                column[p] = value[p][i];
+                column[p] = value[p * V + i];
             ring[i].push(column, sum[i]);
         }
         if (done < 0)

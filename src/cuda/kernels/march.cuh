@@ -295,22 +295,55 @@ template <typename T, int L, int RANK, bool SINGLES> struct pgi_marcher {
         }
     }
 
-    /* The terms of a batch; `counts` is what their windows count on the marched axis. */
+    /* Whether the divisors at hand are those of all steps of a batch. */
+    __device__ bool has_divisors(const int *counts) const
+    {
+        bool same = true;
+
+        if (RANK == 1 || all.divisor_rule == 0)
+            return counted == 1;
+#pragma unroll
+        for (int p = 0; p < P; p++)
+            same = same && counts[p] == counted;
+        return same;
+    }
+
+    /* The terms of a batch; `counts` is what their windows count on the marched axis. Hardly ever
+     * is there one that needs more than a look at all of them. */
     __device__ void make_batch(int stage, const int *counts, Real (&value)[P][V])
     {
+        bool ordinary_all = !all.forward && has_divisors(counts) && usual;
+
 #pragma unroll
         for (int p = 0; p < P; p++) {
             const pgi_vector<T, V> read = fetched[(stage * P + p) * (int)blockDim.x];
 
 #pragma unroll
-            for (int i = 0; i < V; i++)
+            for (int i = 0; i < V; i++) {
                 value[p][i] = widen(read.e[i]);
-            if (all.forward) {
+                ordinary_all = ordinary_all && ordinary(value[p][i]);
+            }
+        }
+        if (ordinary_all) {
+            pgi_vector<Real, V> by, inverse;
+
+            copy_shared(by.e, divisors->e);
+            copy_shared(inverse.e, divisors[blockDim.x].e);
+#pragma unroll
+            for (int p = 0; p < P; p++)
 #pragma unroll
                 for (int i = 0; i < V; i++)
-                    value[p][i] = value[p][i] + 0;
-            } else {
-                divide(value[p], counts + p, (Real)0);
+                    value[p][i] = corrected(value[p][i], by.e[i], inverse.e[i]);
+        } else {
+#pragma unroll
+            for (int p = 0; p < P; p++) {
+                if (!all.forward) {
+                    divide(value[p], counts + p, (Real)0);
+                } else {
+#pragma unroll
+                    for (int i = 0; i < V; i++)
+                        value[p][i] = value[p][i] + 0;
+                }
             }
         }
     }
