@@ -82,10 +82,10 @@ template <typename T, int L, int RANK, bool SINGLES> struct pgi_marcher {
         row_tile = block % all.row_tiles;
         segment = block / all.row_tiles;
         pitch = all.cells / parts();
-        part = all.source_rows * pitch;
-        summed_part = all.rows * pitch;
-        cells_size = all.source_rows * all.cells + V; /* the last are for what nobody wants */
-        summed_size = RANK == 3 ? all.rows * all.cells : cells_size;
+        part = padded(all.source_rows * pitch);
+        summed_part = padded(all.rows * pitch);
+        cells_size = parts() * part + V; /* the last are for what nobody wants */
+        summed_size = RANK == 3 ? parts() * summed_part : cells_size;
         fetched = (pgi_vector<T, V> *)shared + threadIdx.x;
         shared += PGI_MARCH_STAGES * P * blockDim.x * sizeof *fetched;
         divisors = (pgi_vector<Real, V> *)shared + threadIdx.x;
@@ -96,6 +96,13 @@ template <typename T, int L, int RANK, bool SINGLES> struct pgi_marcher {
         row_count = march_count + all.segment + AHEAD + P;
         column_count = row_count + all.source_rows;
         counted = -1;
+    }
+
+    /* A part's size such that the words of a row, part after part, lie in banks one after the
+     * other. */
+    __device__ int padded(int words) const
+    {
+        return words + ((pitch - words) & (PGI_MARCH_BANKS - 1));
     }
 
     __device__ int parts() const
@@ -169,7 +176,7 @@ template <typename T, int L, int RANK, bool SINGLES> struct pgi_marcher {
 
             put[i] = row < all.source_rows && y >= 0
                          ? y % parts() * part + row * pitch + y / parts()
-                         : all.source_rows * all.cells + i;
+                         : parts() * part + i;
             if (i < N)
                 offset[i] = (int)(row * all.row.source_stride + place * all.column.source_stride +
                                   cell - place * all.lanes);

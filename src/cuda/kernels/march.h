@@ -20,6 +20,9 @@
 #define PGI_MARCH_CELLS(rank, singles) ((rank) == 1 && !(singles) ? 8 : 4)
 #define PGI_MARCH_BATCH(rank, bytes)   ((rank) == 2 && (bytes) == 2 ? 4 : 2)
 
+/* Of shared memory. */
+#define PGI_MARCH_BANKS 32
+
 /* Batches that are under way or at hand. */
 #define PGI_MARCH_STAGES 3
 
