@@ -5,8 +5,9 @@
 
 // V neighbours of a row and the windows side by side that reach them, of which the thread has OWN: the
 // others are its neighbours'. E is the padding. SIDE: how many windows reach a cell on an axis.
-template <typename Element, int K, int E, int R> struct pgi_cell_span {
+template <typename Element, typename Named, int K, int E, int R> struct pgi_cell_span {
     typedef Element T;
+    typedef Named Name;
     typedef pgi_real<T> Real;
     static constexpr int V = pgi_cell_width<T>, OWN = V / 2, SIDE = K - 1, N = OWN + SIDE - 1;
     static constexpr int BEFORE = SIDE - 1 - E > 0 ? SIDE - 1 - E : 0;
@@ -24,12 +25,7 @@ template <typename Element, int K, int E, int R> struct pgi_cell_span {
     }
 };
 
-// A row of windows in the slices that reach a cell: as it was loaded, and as it is asked.
-template <typename Span> struct pgi_cell_loaded {
-    int64_t name[Span::DEPTH][Span::N];
-    typename Span::T term[Span::DEPTH][Span::N];
-};
-
+// A row of windows in the slices that reach a cell.
 template <typename Span> struct pgi_cell_row {
     int place[Span::DEPTH][Span::N];
     typename Span::Real term[Span::DEPTH][Span::N];
@@ -51,58 +47,39 @@ template <typename Span> struct pgi_cell_line {
 // Where the thread is: the next row of windows, and the cell.
 template <typename Span> struct pgi_cell_spot {
     typedef typename Span::T T;
-    const char *name[Span::DEPTH]; // of the first window that the thread has
+    const typename Span::Name *name[Span::DEPTH]; // of the first window that the thread has
     const T *dy[Span::DEPTH];
     int first; // place of tap 0 of the row's first window, in the last slice
     T *dx;     // positions of the cell's first row, in its first slice
     int place;
 };
 
-template <typename Name, typename Span>
-__device__ static void load_names(const pgi_cell_line<Span> &line, const pgi_cell_spot<Span> &spot,
-                                  pgi_cell_loaded<Span> *loaded)
-{
-#pragma unroll
-    for (int a = 0; a < Span::DEPTH; a++)
-#pragma unroll
-        for (int q = 0; q < Span::N; q++)
-            loaded->name[a][q] =
-                (int64_t)__ldg((const Name *)spot.name[a] + (q == Span::BEFORE ? 0 : line.beside[q]));
-}
-
 // The next row of windows, ready to be asked. What does not exist is loaded from where something does.
 template <typename Span>
 __device__ static void take_row(const pgi_cuda_cell &cell, const pgi_cell_line<Span> &line,
                                 const pgi_cell_spot<Span> &spot, bool exists, pgi_cell_row<Span> *row)
 {
-    pgi_cell_loaded<Span> loaded;
+    typename Span::Name name[Span::DEPTH][Span::N];
+    typename Span::T term[Span::DEPTH][Span::N];
 
-    if (cell.kind == PGI_CELL_64)
-        load_names<long long>(line, spot, &loaded);
-    else if (cell.kind == PGI_CELL_32)
-        load_names<unsigned>(line, spot, &loaded);
-    else
-        load_names<unsigned char>(line, spot, &loaded);
-#pragma unroll
-    for (int a = 0; a < Span::DEPTH; a++)
-#pragma unroll
-        for (int q = 0; q < Span::N; q++)
-            loaded.term[a][q] =
-                load_element(spot.dy[a] + (q == Span::BEFORE ? 0 : line.beside[q]));
 #pragma unroll
     for (int a = 0; a < Span::DEPTH; a++)
 #pragma unroll
         for (int q = 0; q < Span::N; q++) {
-            const int64_t name = loaded.name[a][q];
-            const bool there = exists && line.there[a][q];
+            const int beside = q == Span::BEFORE ? 0 : line.beside[q];
 
-            if (cell.kind != PGI_CELL_CODES)
-                row->place[a][q] = place_of_index(name, line.base, there);
-            else
-                row->place[a][q] = there ? spot.first - (Span::DEPTH - 1 - a) * 2 * cell.area +
-                                               2 * q + code_distance(cell, (int)name)
-                                         : -1;
-            row->term[a][q] = widen(loaded.term[a][q]);
+            name[a][q] = load_name(spot.name[a] + beside);
+            term[a][q] = load_element(spot.dy[a] + beside);
+        }
+#pragma unroll
+    for (int a = 0; a < Span::DEPTH; a++)
+#pragma unroll
+        for (int q = 0; q < Span::N; q++) {
+            row->place[a][q] =
+                place_of(cell, name[a][q], line.base,
+                         spot.first - (Span::DEPTH - 1 - a) * 2 * cell.area + 2 * q,
+                         exists && line.there[a][q]);
+            row->term[a][q] = widen(term[a][q]);
         }
 }
 
@@ -182,7 +159,7 @@ __device__ static void next_windows(const pgi_cuda_cell &cell, int oh, pgi_cell_
 
 #pragma unroll
     for (int a = 0; a < Span::DEPTH; a++) {
-        spot->name[a] += moves ? cell.name_row : 0;
+        spot->name[a] += moves ? cell.names.place[1] : 0;
         spot->dy[a] += moves ? cell.windows.place[1] : 0;
     }
     spot->first += 2 * cell.in[2];
@@ -194,7 +171,7 @@ __device__ static bool go_down(const pgi_cuda_cell &cell, const pgi_cell_line<Sp
                                pgi_cell_spot<Span> spot, int begin, int end)
 {
     constexpr int SIDE = Span::SIDE;
-    const bool checks = cell.checks && line.jd < cell.out[0];
+    const bool checks = sizeof(typename Span::Name) > 1 && cell.checks && line.jd < cell.out[0];
     pgi_cell_row<Span> rows[SIDE];
     bool good = true;
 
@@ -224,16 +201,16 @@ __device__ static void find_bad(const pgi_cuda_cell &cell, const pgi_cuda_memory
                                 const pgi_cell_plane &plane, const pgi_cell_line<Span> &line,
                                 int begin, int end)
 {
+    typedef typename Span::Name Name;
     const int ow = line.window + Span::BEFORE;
 
     for (int oh = begin; oh < min(end, cell.out[1]); oh++) {
-        const pgi_cell_suspects row = {
-            (const char *)memory.indices +
-                (plane.offset(cell.names) + (place_offset(cell.names, line.jd, oh) + ow)) *
-                    name_size(cell),
+        const pgi_cell_suspects<Name> row = {
+            (const Name *)memory.indices + plane.offset(cell.names) +
+                (place_offset(cell.names, line.jd, oh) + ow),
             1, line.jd, oh, ow, min(Span::OWN, cell.out[2] - ow), 1};
 
-        examine<Span::TAPS, Span::AXES>(&cell, &row, &plane, memory.bad);
+        examine<Name, Span::TAPS, Span::AXES>(&cell, &row, &plane, memory.bad);
     }
 }
 
@@ -253,9 +230,8 @@ __device__ static pgi_cell_spot<Span> spot_of(const pgi_cuda_cell &cell, const p
         const int od = clamped(line.jd - (Span::DEPTH - 1) + a, cell.out[0]);
         const int row = clamped(oh, cell.out[1]), ow = clamped(column / 2, cell.out[2]);
 
-        spot.name[a] = (const char *)memory.indices +
-                       (plane.offset(cell.names) + (place_offset(cell.names, od, row) + ow)) *
-                           name_size(cell);
+        spot.name[a] = (const typename Span::Name *)memory.indices + plane.offset(cell.names) +
+                       (place_offset(cell.names, od, row) + ow);
         spot.dy[a] = (const T *)memory.source + plane.offset(cell.windows) +
                      (place_offset(cell.windows, od, row) + ow);
     }
@@ -317,24 +293,29 @@ __device__ static void gradient_rows(const pgi_cuda_cell &cell, const pgi_cuda_m
     }
 }
 
-// Blocks that a multiprocessor is to hold: what R windows on an axis leave of its registers.
-#define BLOCKS(r) ((r) == 3 ? 2 : 3)
+// Blocks that a multiprocessor is to hold: what the windows leave of its registers.
+#define BLOCKS(r) ((r) == 3 ? 3 : 4)
 
-#define ROWS(k, e, r, suffix, type)                                                                \
-    extern "C" __global__ void __launch_bounds__(256, BLOCKS(r))                                 \
-        pgi_cell_gradient_##k##e##r##_rows_##suffix(                                                \
-        const __grid_constant__ pgi_cuda_cell cell, const pgi_cuda_memory memory)                  \
+#define ROWS(k, e, r, width, name, suffix, type)                                                   \
+    extern "C" __global__ void __launch_bounds__(256, BLOCKS(r))                                   \
+        pgi_cell_gradient_##k##e##r##_rows_##width##_##suffix(                                     \
+            const __grid_constant__ pgi_cuda_cell cell, const pgi_cuda_memory memory)              \
     {                                                                                              \
-        gradient_rows<pgi_cell_span<type, k, e, r>>(cell, memory);                                 \
+        gradient_rows<pgi_cell_span<type, name, k, e, r>>(cell, memory);                           \
     }
 
+#define NAMES(width, name, suffix, type)                                                           \
+    ROWS(2, 0, 2, width, name, suffix, type)                                                       \
+    ROWS(3, 0, 2, width, name, suffix, type)                                                       \
+    ROWS(3, 1, 2, width, name, suffix, type)                                                       \
+    ROWS(2, 0, 3, width, name, suffix, type)                                                       \
+    ROWS(3, 0, 3, width, name, suffix, type)                                                       \
+    ROWS(3, 1, 3, width, name, suffix, type)
+
 #define ELEMENT_TYPE(suffix, type)                                                                 \
-    ROWS(2, 0, 2, suffix, type)                                                                    \
-    ROWS(3, 0, 2, suffix, type)                                                                    \
-    ROWS(3, 1, 2, suffix, type)                                                                    \
-    ROWS(2, 0, 3, suffix, type)                                                                    \
-    ROWS(3, 0, 3, suffix, type)                                                                    \
-    ROWS(3, 1, 3, suffix, type)
+    NAMES(64, int64_t, suffix, type)                                                               \
+    NAMES(32, uint32_t, suffix, type)                                                              \
+    NAMES(8, uint8_t, suffix, type)
 
 ELEMENT_TYPE(f32, float)
 ELEMENT_TYPE(f64, double)
