@@ -29,8 +29,11 @@ typedef struct cell_shape {
     bool lanes;              /* channels are last */
 } cell_shape;
 
-static int64_t width_of(const pgi_problem *problem)
+/* Elements that a thread has side by side, as in kernels/cell.cuh. */
+static int64_t width_of(const pgi_problem *problem, bool lanes)
 {
+    if (!lanes)
+        return 16 / (int64_t)problem->element_size;
     return problem->element_size == 8 ? 2 : 4;
 }
 
@@ -116,7 +119,7 @@ static bool all_usable(const pgi_problem *problem, bool lanes)
 {
     const bool forward = pgi_is_forward(problem->desc.op);
 
-    if (lanes && problem->target.extent[PGI_CHANNEL] % width_of(problem) != 0)
+    if (lanes && problem->target.extent[PGI_CHANNEL] % width_of(problem, true) != 0)
         return false;
     return usable(problem, &problem->source, !forward, lanes) &&
            usable(problem, &problem->target, forward, lanes) &&
@@ -215,7 +218,7 @@ static void fill(pgi_cuda_cell *cell, const poolgrad_cuda_plan *plan, const cell
     const pgi_problem *problem = &plan->problem;
     const pgi_indexing *indexing = &problem->indexing;
     const pgi_tensor *target = &problem->target;
-    const int64_t width = width_of(problem);
+    const int64_t width = width_of(problem, shape->lanes);
 
     *cell = (pgi_cuda_cell){
         .positions = strides_of(positions),
@@ -308,7 +311,7 @@ static poolgrad_status add_maximum(poolgrad_cuda_plan *plan, const cell_shape *s
                                    const pgi_tensor *names, size_t codes, bool *possible,
                                    poolgrad_error *error)
 {
-    const int64_t width = width_of(&plan->problem);
+    const int64_t width = width_of(&plan->problem, shape->lanes);
     pgi_cuda_step *step;
     pgi_cuda_cell *cell;
     int64_t wanted;
@@ -339,7 +342,7 @@ static poolgrad_status add_gradient(poolgrad_cuda_plan *plan, const cell_shape *
                                     poolgrad_error *error)
 {
     const pgi_problem *problem = &plan->problem;
-    const int64_t width = width_of(problem);
+    const int64_t width = width_of(problem, shape->lanes);
     pgi_cuda_step *step;
     pgi_cuda_cell *cell;
     int64_t wanted, lines;

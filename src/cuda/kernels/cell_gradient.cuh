@@ -70,8 +70,11 @@ __device__ inline int place_of(const pgi_cuda_cell &cell, Name name, int64_t bas
 {
     const int64_t place = (int64_t)name - base;
 
-    if (sizeof(Name) == 1)
-        return there ? first + code_distance(cell, (int)name) : -1;
+    if (sizeof(Name) == 1) {
+        const int coded = first + code_distance(cell, (int)name);
+
+        return there ? coded : -1;
+    }
     return there && (unsigned)(place >> 32) == 0 ? (int)place : -1;
 }
 

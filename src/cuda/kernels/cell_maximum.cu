@@ -128,7 +128,7 @@ __device__ static void store_winners(const pgi_cuda_cell &cell, void *names, int
 
 // The columns of a row of x that OWN windows side by side have: V, and one more before or behind.
 template <typename T, int K, int E> struct pgi_cell_taps {
-    static constexpr int V = pgi_cell_width<T>, OWN = V / 2, COLUMNS = V - 2 + K;
+    static constexpr int V = pgi_cell_row_width<T>, OWN = V / 2, COLUMNS = V - 2 + K;
     int column, beyond; // of the V, and the one more
     bool vectors;
 

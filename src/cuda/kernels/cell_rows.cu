@@ -9,7 +9,7 @@ template <typename Element, typename Named, int K, int E, int R> struct pgi_cell
     typedef Element T;
     typedef Named Name;
     typedef pgi_real<T> Real;
-    static constexpr int V = pgi_cell_width<T>, OWN = V / 2, SIDE = K - 1, N = OWN + SIDE - 1;
+    static constexpr int V = pgi_cell_row_width<T>, OWN = V / 2, SIDE = K - 1, N = OWN + SIDE - 1;
     static constexpr int BEFORE = SIDE - 1 - E > 0 ? SIDE - 1 - E : 0;
     static constexpr int DEPTH = R == 3 ? SIDE : 1, TAPS = K, AXES = R;
 
@@ -294,10 +294,10 @@ __device__ static void gradient_rows(const pgi_cuda_cell &cell, const pgi_cuda_m
 }
 
 // Blocks that a multiprocessor is to hold: what the windows leave of its registers.
-#define BLOCKS(r) ((r) == 3 ? 3 : 4)
+#define BLOCKS(r, type) (((r) == 3 ? 3 : 4) - (sizeof(type) == 2))
 
 #define ROWS(k, e, r, width, name, suffix, type)                                                   \
-    extern "C" __global__ void __launch_bounds__(256, BLOCKS(r))                                   \
+    extern "C" __global__ void __launch_bounds__(256, BLOCKS(r, type))                             \
         pgi_cell_gradient_##k##e##r##_rows_##width##_##suffix(                                     \
             const __grid_constant__ pgi_cuda_cell cell, const pgi_cuda_memory memory)              \
     {                                                                                              \
