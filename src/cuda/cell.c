@@ -316,7 +316,8 @@ static poolgrad_status add_maximum(poolgrad_cuda_plan *plan, const cell_shape *s
     pgi_cuda_cell *cell;
     int64_t wanted;
 
-    PGI_TRY(add_step(plan, "cell_maximum", "maximum", "", shape, &step, &wanted, error));
+    PGI_TRY(add_step(plan, "cell_maximum", plan->problem.has_x ? "winners" : "maximum", "", shape,
+                     &step, &wanted, error));
     step->places_out = codes;
     cell = &step->parameters.cell;
     fill(cell, plan, shape, x, y, names);
