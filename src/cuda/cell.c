@@ -29,8 +29,11 @@ typedef struct cell_shape {
     bool lanes;              /* channels are last */
 } cell_shape;
 
-static int64_t width_of(const pgi_problem *problem)
+/* Elements that a thread has side by side, as in kernels/cell.cuh. */
+static int64_t width_of(const pgi_problem *problem, bool lanes)
 {
+    if (!lanes)
+        return 16 / (int64_t)problem->element_size;
     return problem->element_size == 8 ? 2 : 4;
 }
 
@@ -116,7 +119,7 @@ static bool all_usable(const pgi_problem *problem, bool lanes)
 {
     const bool forward = pgi_is_forward(problem->desc.op);
 
-    if (lanes && problem->target.extent[PGI_CHANNEL] % width_of(problem) != 0)
+    if (lanes && problem->target.extent[PGI_CHANNEL] % width_of(problem, true) != 0)
         return false;
     return usable(problem, &problem->source, !forward, lanes) &&
            usable(problem, &problem->target, forward, lanes) &&
@@ -215,8 +218,7 @@ static void fill(pgi_cuda_cell *cell, const poolgrad_cuda_plan *plan, const cell
     const pgi_problem *problem = &plan->problem;
     const pgi_indexing *indexing = &problem->indexing;
     const pgi_tensor *target = &problem->target;
-    const int64_t width = width_of(problem);
-    int64_t size;
+    const int64_t width = width_of(problem, shape->lanes);
 
     *cell = (pgi_cuda_cell){
         .positions = strides_of(positions),
@@ -238,9 +240,6 @@ static void fill(pgi_cuda_cell *cell, const poolgrad_cuda_plan *plan, const cell
         .no_winner = indexing->no_winner,
     };
     fill_axes(cell, problem, shape);
-    size = cell->kind == PGI_CELL_64 ? 8 : cell->kind == PGI_CELL_32 ? 4 : 1;
-    cell->name_row = cell->names.place[1] * size;
-    cell->name_place = cell->names.place[2] * size;
     if (shape->lanes) {
         cell->vectors = in_vectors(positions, true, width) && in_vectors(windows, true, width) &&
                         in_vectors(names, true, width);
@@ -287,20 +286,21 @@ static bool arrange(pgi_cuda_cell *cell, bool lanes, int64_t threads)
     return threads <= MOST_SPAN;
 }
 
-static poolgrad_status add_step(poolgrad_cuda_plan *plan, const char *file, const char *pass, const cell_shape *shape,
-                                pgi_cuda_step **step, int64_t *wanted, poolgrad_error *error)
+/* A step for pgi_cell_PASS_KEYS_BITSTYPE of a file; `wanted`: threads that keep the device busy. */
+static poolgrad_status add_step(poolgrad_cuda_plan *plan, const char *file, const char *pass,
+                                const char *bits, const cell_shape *shape, pgi_cuda_step **step,
+                                int64_t *wanted, poolgrad_error *error)
 {
     const char *type = pgi_cuda_type(plan->problem.desc.dtype);
     char name[PGI_CUDA_NAME];
 
     if (shape->lanes)
-        snprintf(name, sizeof name, "pgi_cell_%s_%d%d_lanes_%s", pass, shape->side, shape->axes,
-                 type);
+        snprintf(name, sizeof name, "pgi_cell_%s_%d%d_lanes_%s%s", pass, shape->side, shape->axes,
+                 bits, type);
     else
-        snprintf(name, sizeof name, "pgi_cell_%s_%d%d%d_rows_%s", pass, shape->side, shape->padding,
-                 shape->axes, type);
-    *step =
-        pgi_cuda_step_add(plan, file, name, BLOCK, 0);
+        snprintf(name, sizeof name, "pgi_cell_%s_%d%d%d_rows_%s%s", pass, shape->side,
+                 shape->padding, shape->axes, bits, type);
+    *step = pgi_cuda_step_add(plan, file, name, BLOCK, 0);
     PGI_TRY(pgi_cuda_step_find(plan, *step, error));
     *wanted = (int64_t)plan->device->multiprocessors * (*step)->resident * BLOCK * ROUNDS;
     return POOLGRAD_OK;
@@ -311,12 +311,13 @@ static poolgrad_status add_maximum(poolgrad_cuda_plan *plan, const cell_shape *s
                                    const pgi_tensor *names, size_t codes, bool *possible,
                                    poolgrad_error *error)
 {
-    const int64_t width = width_of(&plan->problem);
+    const int64_t width = width_of(&plan->problem, shape->lanes);
     pgi_cuda_step *step;
     pgi_cuda_cell *cell;
     int64_t wanted;
 
-    PGI_TRY(add_step(plan, "cell_maximum", "maximum", shape, &step, &wanted, error));
+    PGI_TRY(add_step(plan, "cell_maximum", plan->problem.has_x ? "winners" : "maximum", "", shape,
+                     &step, &wanted, error));
     step->places_out = codes;
     cell = &step->parameters.cell;
     fill(cell, plan, shape, x, y, names);
@@ -329,17 +330,26 @@ static poolgrad_status add_maximum(poolgrad_cuda_plan *plan, const cell_shape *s
     return POOLGRAD_OK;
 }
 
+/* Of what names winners, in a kernel's name. */
+static const char *bits_of(const pgi_problem *problem)
+{
+    if (problem->has_x)
+        return "8_";
+    return problem->indexing.type == POOLGRAD_I64 ? "64_" : "32_";
+}
+
 static poolgrad_status add_gradient(poolgrad_cuda_plan *plan, const cell_shape *shape,
                                     const pgi_tensor *names, size_t codes, bool *possible,
                                     poolgrad_error *error)
 {
     const pgi_problem *problem = &plan->problem;
-    const int64_t width = width_of(problem);
+    const int64_t width = width_of(problem, shape->lanes);
     pgi_cuda_step *step;
     pgi_cuda_cell *cell;
     int64_t wanted, lines;
 
-    PGI_TRY(add_step(plan, shape->lanes ? "cell_lanes" : "cell_rows", "gradient", shape, &step, &wanted, error));
+    PGI_TRY(add_step(plan, shape->lanes ? "cell_lanes" : "cell_rows", "gradient", bits_of(problem),
+                     shape, &step, &wanted, error));
     step->places_in = codes;
     cell = &step->parameters.cell;
     fill(cell, plan, shape, &problem->target, &problem->source, names);

@@ -286,26 +286,18 @@ static poolgrad_status add_gradient(poolgrad_cuda_plan *plan, const pgi_problem 
 {
     const char *sources = sources_name(problem, true);
     char kernel[PGI_CUDA_NAME];
-    int64_t lanes, places;
+    int64_t lanes;
     pgi_near_mode mode;
 
     *possible = sources && fits(problem) && alike(&problem->source, &problem->indices);
     if (!*possible)
         return POOLGRAD_OK;
-    places = problem->element_size == 8 ? 2 : 4;
-    lanes = sources[2] == '1' ? places : 2;
+    lanes = sources[2] == '1' && problem->element_size < 8 ? 4 : 2;
     mode = choose_mode(problem, lanes, 1);
-    if (mode == PGI_NEAR_SINGLE && choose_pairs(problem, sources, places))
-        mode = PGI_NEAR_PAIRS;
-    if (mode == PGI_NEAR_SINGLE && in_span(problem, sources, places))
-        mode = PGI_NEAR_SPAN;
     snprintf(kernel, sizeof kernel, "pgi_near_gradient_%s_%s_%d", sources,
              pgi_near_mode_names[mode], index_bits(problem));
-    return pgi_near_step(plan, problem, kernel, mode,
-                         mode == PGI_NEAR_LANES    ? lanes
-                         : mode == PGI_NEAR_SINGLE ? 1
-                                                   : places,
-                         possible, step, error);
+    return pgi_near_step(plan, problem, kernel, mode, mode == PGI_NEAR_LANES ? lanes : 1, possible,
+                         step, error);
 }
 
 static poolgrad_status prepare_gradient(poolgrad_cuda_plan *plan, bool *possible,

@@ -6,7 +6,9 @@
 #include "cuda/kernels/cell.h"
 #include "cuda/kernels/near.cuh"
 
-/* Elements that a thread has side by side: 16 bytes, but no more than registers allow. */
+/* Elements that a thread has side by side: 16 bytes of a row, and of channels no more than there
+ * are registers for. */
+template <typename T> constexpr int pgi_cell_row_width = 16 / sizeof(T);
 template <typename T> constexpr int pgi_cell_width = sizeof(T) == 8 ? 2 : 4;
 
 __device__ inline unsigned quick_quotient(unsigned n, const pgi_cuda_cell_divisor &by)
@@ -54,7 +56,8 @@ __device__ inline int place_offset(const pgi_cuda_cell_strides &strides, int d, 
 }
 
 /* Where a window's tap 0 lies as a place, or would lie. R: how many axes have cells. */
-template <int R> __device__ inline int first_place(const pgi_cuda_cell &cell, int od, int oh, int ow)
+template <int R>
+__device__ inline int first_place(const pgi_cuda_cell &cell, int od, int oh, int ow)
 {
     const int d = R == 3 ? 2 * od - cell.pad[0] : od;
 

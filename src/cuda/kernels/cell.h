@@ -36,7 +36,6 @@ typedef struct pgi_cuda_cell {
     pgi_cuda_cell_divisor by_width, by_height, by_channels;
 
     pgi_cuda_cell_strides positions, windows, names; /* of x or dx, of y or dy, of indices */
-    int64_t name_row, name_place; /* bytes from name to name, on H and on W */
     int vectors; /* neighbours of positions, or channels, make vectors in all tensors */
     int pairs;   /* channels first: so do the half as many windows */
 
@@ -46,7 +45,7 @@ typedef struct pgi_cuda_cell {
     unsigned planes, channels;
 
     double alpha, beta;                         /* rounded to the compute type */
-    int plain; /* 1 and 0 */
+    int plain;                                  /* 1 and 0 */
     int kind;                                   /* a pgi_cell_names */
     int64_t origin, index_batch, index_channel; /* index = place + these */
     int nan;                                    /* a poolgrad_nan */

@@ -2,8 +2,8 @@
 /*
  * What the gradients of cells share. A thread has all positions of a cell and asks the windows that
  * reach it, at most two on an axis, in row-major order. It goes along an axis, so that what it has
- * loaded of the windows of one cell serves the next, too. Nothing is shared between threads but what the
- * caches hold, and every index is checked by the thread whose cell its window begins in.
+ * loaded of the windows of one cell serves the next, too. Nothing is shared between threads but
+ * what the caches hold, and every index is checked by the thread whose cell its window begins in.
  */
 #ifndef PGI_CUDA_KERNELS_CELL_GRADIENT_CUH
 #define PGI_CUDA_KERNELS_CELL_GRADIENT_CUH
@@ -25,7 +25,11 @@ template <typename T> __device__ inline T *kept(T *pointer)
 }
 
 /* How results are stored: one by one, in vectors, or in vectors and as they are. */
-enum pgi_cell_mode { CELL_SINGLE, CELL_VECTORS, CELL_PLAIN };
+enum pgi_cell_mode {
+    CELL_SINGLE,
+    CELL_VECTORS,
+    CELL_PLAIN
+};
 
 __device__ inline int mode_of(const pgi_cuda_cell &cell, bool vectors)
 {
@@ -62,19 +66,44 @@ __device__ inline void store_sums(const pgi_cuda_cell &cell, T *to, const pgi_re
     }
 }
 
-/* The place that an index names; what is not in the plane becomes a number that no position has. */
-__device__ inline int place_of_index(int64_t index, int64_t base, bool there)
+/* The place that a name stands for: an index, less that of place 0, or a code, from the window's
+ * tap 0 on. What is not in the plane becomes a number that no position has. */
+template <typename Name>
+__device__ inline int place_of(const pgi_cuda_cell &cell, Name name, int64_t base, int first,
+                               bool there)
 {
-    const int64_t place = index - base;
+    const int64_t place = (int64_t)name - base;
 
+    if (sizeof(Name) == 1) {
+        const int coded = first + code_distance(cell, (int)name);
+
+        return there ? coded : -1;
+    }
     return there && (unsigned)(place >> 32) == 0 ? (int)place : -1;
+}
+
+/* One name, of memory that nobody writes. */
+__device__ inline int64_t load_name(const int64_t *from)
+{
+    return __ldg((const long long *)from);
+}
+
+__device__ inline uint32_t load_name(const uint32_t *from)
+{
+    return __ldg(from);
+}
+
+__device__ inline uint8_t load_name(const uint8_t *from)
+{
+    return __ldg(from);
 }
 
 /* Whether a place is that of a tap. `first` is the place of the window's first tap that lies inside
  * on W, or of what would be it, and `columns` the number of those; `slice` the first place of the
  * slice, outside of which the rows lie that do not exist. */
 template <int K>
-__device__ inline bool is_tap(const pgi_cuda_cell &cell, int place, int slice, int first, int columns)
+__device__ inline bool is_tap(const pgi_cuda_cell &cell, int place, int slice, int first,
+                              int columns)
 {
     const unsigned beyond = (unsigned)(place - first), row = (unsigned)cell.in[2];
     bool good = beyond < (unsigned)columns;
@@ -109,42 +138,37 @@ template <int K> struct pgi_cell_columns {
     }
 };
 
-/* A row of indices of which at least one is no tap's: `count` of them, in `lanes` planes each. */
-struct pgi_cell_suspects {
-    const void *names; /* the first */
+/* A row of indices of which at least one is no tap's: `count` of them, `step` apart, in `lanes`
+ * planes each. */
+template <typename Name> struct pgi_cell_suspects {
+    const Name *names;
     int64_t step;
     int od, oh, ow, count, lanes;
 };
 
-/* Looks at them again and notes the lowest that is bad: no tap's, nor one that says that there is no
+/* Looks at them again and notes those that are bad: no tap's, nor one that says that there is no
  * winner. So the loops that find them need not know where they are. */
-template <int K, int R>
-__device__ static __noinline__ void examine(const pgi_cuda_cell *cell, const pgi_cell_suspects *row,
+template <typename Name, int K, int R>
+__device__ static __noinline__ void examine(const pgi_cuda_cell *cell,
+                                            const pgi_cell_suspects<Name> *row,
                                             const pgi_cell_plane *plane, unsigned long long *bad)
 {
     for (int j = 0; j < row->count; j++)
         for (int i = 0; i < row->lanes; i++) {
-            const int64_t at = j * row->step + i;
-            const int64_t name = cell->kind == PGI_CELL_64
-                                     ? ((const int64_t *)row->names)[at]
-                                     : (int64_t)(((const uint32_t *)row->names)[at] + 1u) - 1;
-            const int64_t place = name - plane->index(*cell) - i * cell->index_channel;
+            const Name name = row->names[j * row->step + i];
             const int64_t number = (int64_t)plane->batch * cell->channels + plane->channel + i;
+            const int place =
+                place_of(*cell, name, plane->index(*cell) + i * cell->index_channel, 0, true);
 
-            if (name == -1 && cell->no_winner)
+            if (name == (Name)-1 && cell->no_winner)
                 continue;
-            if (name < 0 || place >> 32 ||
-                !is_tap_of<K, R>(*cell, (int)place, row->od, row->oh, row->ow + j))
-                atomicMin(bad, (unsigned long long)(((number * cell->out[0] + row->od) * cell->out[1] +
-                                                     row->oh) *
-                                                        (int64_t)cell->out[2] +
-                                                    row->ow + j));
+            if (!is_tap_of<K, R>(*cell, place, row->od, row->oh, row->ow + j))
+                atomicMin(bad,
+                          (unsigned long long)(((number * cell->out[0] + row->od) * cell->out[1] +
+                                                row->oh) *
+                                                   (int64_t)cell->out[2] +
+                                               row->ow + j));
         }
-}
-
-__device__ inline int name_size(const pgi_cuda_cell &cell)
-{
-    return cell.kind == PGI_CELL_64 ? 8 : cell.kind == PGI_CELL_32 ? 4 : 1;
 }
 
 #endif

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The gradient of max pooling with stride 2, channels last: a thread has V channels of the positions of
-// a cell, and goes along W.
+// The gradient of max pooling with stride 2, channels last: a thread has V channels of the
+// positions of a cell, and goes along W.
 #include "cuda/kernels/cell_gradient.cuh"
 
 // The windows that reach a cell: DEPTH x SIDE of a column, in V channels each. With three axes they
 // are so many that there are registers for few channels.
-template <typename Element, int K, int R> struct pgi_cell_block {
+template <typename Element, typename Named, int K, int R> struct pgi_cell_block {
     typedef Element T;
+    typedef Named Name;
     typedef pgi_real<T> Real;
     static constexpr int V = R == 3 ? 2 : pgi_cell_width<T>, SIDE = K - 1;
     static constexpr int DEPTH = R == 3 ? SIDE : 1, TAPS = K, AXES = R;
@@ -19,10 +20,10 @@ template <typename Block> struct pgi_cell_column {
 
 // What stays on the way through an image.
 template <typename Block> struct pgi_cell_line {
-    int mode; // a pgi_cell_mode
-    bool load;                              // vectors
-    bool there[Block::DEPTH][Block::SIDE];  // windows
-    bool slice[2], row[2];                  // of the cell exist
+    int mode;                              // a pgi_cell_mode
+    bool load;                             // vectors
+    bool there[Block::DEPTH][Block::SIDE]; // windows
+    bool slice[2], row[2];                 // of the cell exist
     int jd, jh;
     int slice_place; // its first place, if there is one
     int64_t base;    // index of place 0
@@ -31,7 +32,7 @@ template <typename Block> struct pgi_cell_line {
 // Where the thread is: the next column of windows, and the cell.
 template <typename Block> struct pgi_cell_spot {
     typedef typename Block::T T;
-    const char *name[Block::DEPTH][Block::SIDE];
+    const typename Block::Name *name[Block::DEPTH][Block::SIDE];
     const T *dy[Block::DEPTH][Block::SIDE];
     int first; // place of tap 0 of the last of them
     T *dx;     // the cell's first position
@@ -39,42 +40,21 @@ template <typename Block> struct pgi_cell_spot {
 };
 
 template <typename Block> struct pgi_cell_loaded {
-    int64_t name[Block::DEPTH][Block::SIDE][Block::V];
+    pgi_vector<typename Block::Name, Block::V> name[Block::DEPTH][Block::SIDE];
     pgi_vector<typename Block::T, Block::V> term[Block::DEPTH][Block::SIDE];
 };
 
-template <bool ALIGNED, typename Name, typename Block>
-__device__ static void load_names(const pgi_cell_spot<Block> &spot, pgi_cell_loaded<Block> *to)
+// Names and terms, as they lie in memory.
+template <bool ALIGNED, typename Block>
+__device__ static void load_column(const pgi_cell_spot<Block> &spot, pgi_cell_loaded<Block> *to)
 {
 #pragma unroll
     for (int a = 0; a < Block::DEPTH; a++)
 #pragma unroll
         for (int b = 0; b < Block::SIDE; b++) {
-            pgi_vector<Name, Block::V> loaded;
-
-            load_vector<ALIGNED>((const Name *)spot.name[a][b], &loaded);
-#pragma unroll
-            for (int i = 0; i < Block::V; i++)
-                to->name[a][b][i] = (int64_t)loaded.e[i];
-        }
-}
-
-// Names and terms, as they lie in memory.
-template <bool ALIGNED, typename Block>
-__device__ static void load_column(const pgi_cuda_cell &cell, const pgi_cell_spot<Block> &spot,
-                                   pgi_cell_loaded<Block> *to)
-{
-    if (cell.kind == PGI_CELL_64)
-        load_names<ALIGNED, int64_t>(spot, to);
-    else if (cell.kind == PGI_CELL_32)
-        load_names<ALIGNED, uint32_t>(spot, to);
-    else
-        load_names<ALIGNED, uint8_t>(spot, to);
-#pragma unroll
-    for (int a = 0; a < Block::DEPTH; a++)
-#pragma unroll
-        for (int b = 0; b < Block::SIDE; b++)
+            load_vector<ALIGNED>(spot.name[a][b], &to->name[a][b]);
             load_vector<ALIGNED>(spot.dy[a][b], &to->term[a][b]);
+        }
 }
 
 // The next column of windows, ready to be asked. What does not exist is loaded from where something
@@ -87,27 +67,21 @@ __device__ static void take_column(const pgi_cuda_cell &cell, const pgi_cell_lin
     pgi_cell_loaded<Block> loaded;
 
     if (line.load)
-        load_column<true>(cell, spot, &loaded);
+        load_column<true>(spot, &loaded);
     else
-        load_column<false>(cell, spot, &loaded);
+        load_column<false>(spot, &loaded);
 #pragma unroll
     for (int a = 0; a < Block::DEPTH; a++)
 #pragma unroll
         for (int b = 0; b < Block::SIDE; b++) {
             const int first = spot.first - (Block::DEPTH - 1 - a) * 2 * cell.area -
                               (Block::SIDE - 1 - b) * 2 * cell.in[2];
-            const bool there = exists && line.there[a][b];
 
 #pragma unroll
             for (int i = 0; i < Block::V; i++) {
-                const int64_t name = loaded.name[a][b][i];
-
-                if (cell.kind != PGI_CELL_CODES)
-                    column->place[a][b][i] =
-                        place_of_index(name, line.base + i * cell.index_channel, there);
-                else
-                    column->place[a][b][i] =
-                        there ? first + code_distance(cell, (int)name) : -1;
+                column->place[a][b][i] =
+                    place_of(cell, loaded.name[a][b].e[i], line.base + i * cell.index_channel,
+                             first, exists && line.there[a][b]);
                 column->term[a][b][i] = widen(loaded.term[a][b].e[i]);
             }
         }
@@ -115,7 +89,8 @@ __device__ static void take_column(const pgi_cuda_cell &cell, const pgi_cell_lin
 
 // V channels of one position; windows in row-major order. D0, H0, W0: the first that reach it.
 template <int D0, int H0, int W0, typename Block>
-__device__ static void answer_one(const pgi_cuda_cell &cell, const pgi_cell_column<Block> (&columns)[Block::SIDE], int place,
+__device__ static void answer_one(const pgi_cuda_cell &cell,
+                                  const pgi_cell_column<Block> (&columns)[Block::SIDE], int place,
                                   typename Block::T *to, const pgi_cell_line<Block> &line)
 {
     typename Block::Real sums[Block::V];
@@ -200,7 +175,7 @@ template <typename Block>
 __device__ static void next_windows(const pgi_cuda_cell &cell, int ow, pgi_cell_spot<Block> *spot)
 {
     const bool moves = ow > 0 && ow < cell.out[2];
-    const int64_t name = moves ? cell.name_place : 0;
+    const int name = moves ? cell.names.place[2] : 0;
     const int dy = moves ? cell.windows.place[2] : 0;
 
 #pragma unroll
@@ -219,7 +194,8 @@ __device__ static bool go_along(const pgi_cuda_cell &cell, const pgi_cell_line<B
                                 pgi_cell_spot<Block> spot, int begin, int end)
 {
     constexpr int SIDE = Block::SIDE;
-    const bool checks = cell.checks && line.there[Block::DEPTH - 1][SIDE - 1];
+    const bool checks =
+        sizeof(typename Block::Name) > 1 && cell.checks && line.there[Block::DEPTH - 1][SIDE - 1];
     pgi_cell_column<Block> columns[SIDE];
     bool good = true;
 
@@ -249,21 +225,25 @@ __device__ static void find_bad(const pgi_cuda_cell &cell, const pgi_cuda_memory
                                 const pgi_cell_plane &plane, const pgi_cell_line<Block> &line,
                                 int begin, int end)
 {
-    const pgi_cell_suspects row = {
-        (const char *)memory.indices +
-            (plane.offset(cell.names) + place_offset(cell.names, line.jd, line.jh)) *
-                name_size(cell) +
-            begin * cell.name_place,
-        cell.names.place[2], line.jd, line.jh, begin, min(end, cell.out[2]) - begin, Block::V};
+    typedef typename Block::Name Name;
+    const pgi_cell_suspects<Name> row = {
+        (const Name *)memory.indices + plane.offset(cell.names) +
+            (place_offset(cell.names, line.jd, line.jh) + begin * cell.names.place[2]),
+        cell.names.place[2],
+        line.jd,
+        line.jh,
+        begin,
+        min(end, cell.out[2]) - begin,
+        Block::V};
 
-    examine<Block::TAPS, Block::AXES>(&cell, &row, &plane, memory.bad);
+    examine<Name, Block::TAPS, Block::AXES>(&cell, &row, &plane, memory.bad);
 }
 
 // A thread's windows and positions in an image.
 template <typename Block>
-__device__ static pgi_cell_spot<Block> spot_of(const pgi_cuda_cell &cell, const pgi_cuda_memory &memory,
-                                               const pgi_cell_plane &plane,
-                                               const pgi_cell_line<Block> &line, int begin)
+__device__ static pgi_cell_spot<Block>
+spot_of(const pgi_cuda_cell &cell, const pgi_cuda_memory &memory, const pgi_cell_plane &plane,
+        const pgi_cell_line<Block> &line, int begin)
 {
     typedef typename Block::T T;
     const int d = Block::AXES == 3 ? 2 * line.jd - cell.pad[0] : line.jd;
@@ -278,10 +258,9 @@ __device__ static pgi_cell_spot<Block> spot_of(const pgi_cuda_cell &cell, const 
             const int od = clamped(line.jd - (Block::DEPTH - 1) + a, cell.out[0]);
             const int oh = clamped(line.jh - (Block::SIDE - 1) + b, cell.out[1]);
 
-            spot.name[a][b] =
-                (const char *)memory.indices +
-                (plane.offset(cell.names) + place_offset(cell.names, od, oh)) * name_size(cell) +
-                column * cell.name_place;
+            spot.name[a][b] = (const typename Block::Name *)memory.indices +
+                              plane.offset(cell.names) +
+                              (place_offset(cell.names, od, oh) + column * cell.names.place[2]);
             spot.dy[a][b] = (const T *)memory.source + plane.offset(cell.windows) +
                             (place_offset(cell.windows, od, oh) + column * cell.windows.place[2]);
         }
@@ -331,22 +310,27 @@ __device__ static void gradient_lanes(const pgi_cuda_cell &cell, const pgi_cuda_
     }
 }
 
-// Blocks that a multiprocessor is to hold: what R windows on an axis leave of its registers.
+// Blocks that a multiprocessor is to hold: what the windows leave of its registers.
 #define BLOCKS(r) ((r) == 3 ? 2 : 3)
 
-#define LANES(k, r, suffix, type)                                                                  \
-    extern "C" __global__ void __launch_bounds__(256, BLOCKS(r))                                 \
-        pgi_cell_gradient_##k##r##_lanes_##suffix(                                                \
-        const __grid_constant__ pgi_cuda_cell cell, const pgi_cuda_memory memory)                  \
+#define LANES(k, r, width, name, suffix, type)                                                     \
+    extern "C" __global__ void __launch_bounds__(256, BLOCKS(r))                                   \
+        pgi_cell_gradient_##k##r##_lanes_##width##_##suffix(                                       \
+            const __grid_constant__ pgi_cuda_cell cell, const pgi_cuda_memory memory)              \
     {                                                                                              \
-        gradient_lanes<pgi_cell_block<type, k, r>>(cell, memory);                                  \
+        gradient_lanes<pgi_cell_block<type, name, k, r>>(cell, memory);                            \
     }
 
+#define NAMES(width, name, suffix, type)                                                           \
+    LANES(2, 2, width, name, suffix, type)                                                         \
+    LANES(3, 2, width, name, suffix, type)                                                         \
+    LANES(2, 3, width, name, suffix, type)                                                         \
+    LANES(3, 3, width, name, suffix, type)
+
 #define ELEMENT_TYPE(suffix, type)                                                                 \
-    LANES(2, 2, suffix, type)                                                                      \
-    LANES(3, 2, suffix, type)                                                                      \
-    LANES(2, 3, suffix, type)                                                                      \
-    LANES(3, 3, suffix, type)
+    NAMES(64, int64_t, suffix, type)                                                               \
+    NAMES(32, uint32_t, suffix, type)                                                              \
+    NAMES(8, uint8_t, suffix, type)
 
 ELEMENT_TYPE(f32, float)
 ELEMENT_TYPE(f64, double)

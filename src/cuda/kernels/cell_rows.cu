@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The gradient of max pooling with stride 2, channels first: a thread has V places of a row and those
-// below them, and goes down.
+// The gradient of max pooling with stride 2, channels first: a thread has V places of a row and
+// those below them, and goes down.
 #include "cuda/kernels/cell_gradient.cuh"
 
-// V neighbours of a row and the windows side by side that reach them, of which the thread has OWN: the
-// others are its neighbours'. E is the padding. SIDE: how many windows reach a cell on an axis.
-template <typename Element, int K, int E, int R> struct pgi_cell_span {
+// V neighbours of a row and the windows side by side that reach them, of which the thread has OWN:
+// the others are its neighbours'. E is the padding. SIDE: how many windows reach a cell on an axis.
+template <typename Element, typename Named, int K, int E, int R> struct pgi_cell_span {
     typedef Element T;
+    typedef Named Name;
     typedef pgi_real<T> Real;
-    static constexpr int V = pgi_cell_width<T>, OWN = V / 2, SIDE = K - 1, N = OWN + SIDE - 1;
+    static constexpr int V = pgi_cell_row_width<T>, OWN = V / 2, SIDE = K - 1, N = OWN + SIDE - 1;
     static constexpr int BEFORE = SIDE - 1 - E > 0 ? SIDE - 1 - E : 0;
     static constexpr int DEPTH = R == 3 ? SIDE : 1, TAPS = K, AXES = R;
 
@@ -24,12 +25,7 @@ template <typename Element, int K, int E, int R> struct pgi_cell_span {
     }
 };
 
-// A row of windows in the slices that reach a cell: as it was loaded, and as it is asked.
-template <typename Span> struct pgi_cell_loaded {
-    int64_t name[Span::DEPTH][Span::N];
-    typename Span::T term[Span::DEPTH][Span::N];
-};
-
+// A row of windows in the slices that reach a cell.
 template <typename Span> struct pgi_cell_row {
     int place[Span::DEPTH][Span::N];
     typename Span::Real term[Span::DEPTH][Span::N];
@@ -37,13 +33,13 @@ template <typename Span> struct pgi_cell_row {
 
 // What stays on the way through a plane.
 template <typename Span> struct pgi_cell_line {
-    int mode; // a pgi_cell_mode
+    int mode;                         // a pgi_cell_mode
     bool there[Span::DEPTH][Span::N]; // windows
     int beside[Span::N];              // how far they are from the first that the thread has
     int inside[Span::OWN];            // columns of those that are checked, and
     int skipped[Span::OWN];           // how far behind the row's first tap the first of them is
     int jd, window, room;
-    bool slice[2]; // of the cell exists
+    bool slice[2];   // of the cell exists
     int slice_place; // its first place, if there is one
     int64_t base;    // index of place 0
 };
@@ -51,64 +47,47 @@ template <typename Span> struct pgi_cell_line {
 // Where the thread is: the next row of windows, and the cell.
 template <typename Span> struct pgi_cell_spot {
     typedef typename Span::T T;
-    const char *name[Span::DEPTH]; // of the first window that the thread has
+    const typename Span::Name *name[Span::DEPTH]; // of the first window that the thread has
     const T *dy[Span::DEPTH];
     int first; // place of tap 0 of the row's first window, in the last slice
     T *dx;     // positions of the cell's first row, in its first slice
     int place;
 };
 
-template <typename Name, typename Span>
-__device__ static void load_names(const pgi_cell_line<Span> &line, const pgi_cell_spot<Span> &spot,
-                                  pgi_cell_loaded<Span> *loaded)
-{
-#pragma unroll
-    for (int a = 0; a < Span::DEPTH; a++)
-#pragma unroll
-        for (int q = 0; q < Span::N; q++)
-            loaded->name[a][q] =
-                (int64_t)__ldg((const Name *)spot.name[a] + (q == Span::BEFORE ? 0 : line.beside[q]));
-}
-
-// The next row of windows, ready to be asked. What does not exist is loaded from where something does.
+// The next row of windows, ready to be asked. What does not exist is loaded from where something
+// does.
 template <typename Span>
 __device__ static void take_row(const pgi_cuda_cell &cell, const pgi_cell_line<Span> &line,
-                                const pgi_cell_spot<Span> &spot, bool exists, pgi_cell_row<Span> *row)
+                                const pgi_cell_spot<Span> &spot, bool exists,
+                                pgi_cell_row<Span> *row)
 {
-    pgi_cell_loaded<Span> loaded;
+    typename Span::Name name[Span::DEPTH][Span::N];
+    typename Span::T term[Span::DEPTH][Span::N];
 
-    if (cell.kind == PGI_CELL_64)
-        load_names<long long>(line, spot, &loaded);
-    else if (cell.kind == PGI_CELL_32)
-        load_names<unsigned>(line, spot, &loaded);
-    else
-        load_names<unsigned char>(line, spot, &loaded);
-#pragma unroll
-    for (int a = 0; a < Span::DEPTH; a++)
-#pragma unroll
-        for (int q = 0; q < Span::N; q++)
-            loaded.term[a][q] =
-                load_element(spot.dy[a] + (q == Span::BEFORE ? 0 : line.beside[q]));
 #pragma unroll
     for (int a = 0; a < Span::DEPTH; a++)
 #pragma unroll
         for (int q = 0; q < Span::N; q++) {
-            const int64_t name = loaded.name[a][q];
-            const bool there = exists && line.there[a][q];
+            const int beside = q == Span::BEFORE ? 0 : line.beside[q];
 
-            if (cell.kind != PGI_CELL_CODES)
-                row->place[a][q] = place_of_index(name, line.base, there);
-            else
-                row->place[a][q] = there ? spot.first - (Span::DEPTH - 1 - a) * 2 * cell.area +
-                                               2 * q + code_distance(cell, (int)name)
-                                         : -1;
-            row->term[a][q] = widen(loaded.term[a][q]);
+            name[a][q] = load_name(spot.name[a] + beside);
+            term[a][q] = load_element(spot.dy[a] + beside);
+        }
+#pragma unroll
+    for (int a = 0; a < Span::DEPTH; a++)
+#pragma unroll
+        for (int q = 0; q < Span::N; q++) {
+            row->place[a][q] = place_of(cell, name[a][q], line.base,
+                                        spot.first - (Span::DEPTH - 1 - a) * 2 * cell.area + 2 * q,
+                                        exists && line.there[a][q]);
+            row->term[a][q] = widen(term[a][q]);
         }
 }
 
 // V places of one row; windows in row-major order. D0, H0: the first slice and row that reach it.
 template <int D0, int H0, typename Span>
-__device__ static void answer_row(const pgi_cuda_cell &cell, const pgi_cell_row<Span> (&rows)[Span::SIDE], int first,
+__device__ static void answer_row(const pgi_cuda_cell &cell,
+                                  const pgi_cell_row<Span> (&rows)[Span::SIDE], int first,
                                   typename Span::T *to, const pgi_cell_line<Span> &line)
 {
     typename Span::Real sums[Span::V];
@@ -182,7 +161,7 @@ __device__ static void next_windows(const pgi_cuda_cell &cell, int oh, pgi_cell_
 
 #pragma unroll
     for (int a = 0; a < Span::DEPTH; a++) {
-        spot->name[a] += moves ? cell.name_row : 0;
+        spot->name[a] += moves ? cell.names.place[1] : 0;
         spot->dy[a] += moves ? cell.windows.place[1] : 0;
     }
     spot->first += 2 * cell.in[2];
@@ -194,7 +173,7 @@ __device__ static bool go_down(const pgi_cuda_cell &cell, const pgi_cell_line<Sp
                                pgi_cell_spot<Span> spot, int begin, int end)
 {
     constexpr int SIDE = Span::SIDE;
-    const bool checks = cell.checks && line.jd < cell.out[0];
+    const bool checks = sizeof(typename Span::Name) > 1 && cell.checks && line.jd < cell.out[0];
     pgi_cell_row<Span> rows[SIDE];
     bool good = true;
 
@@ -224,24 +203,29 @@ __device__ static void find_bad(const pgi_cuda_cell &cell, const pgi_cuda_memory
                                 const pgi_cell_plane &plane, const pgi_cell_line<Span> &line,
                                 int begin, int end)
 {
+    typedef typename Span::Name Name;
     const int ow = line.window + Span::BEFORE;
 
     for (int oh = begin; oh < min(end, cell.out[1]); oh++) {
-        const pgi_cell_suspects row = {
-            (const char *)memory.indices +
-                (plane.offset(cell.names) + (place_offset(cell.names, line.jd, oh) + ow)) *
-                    name_size(cell),
-            1, line.jd, oh, ow, min(Span::OWN, cell.out[2] - ow), 1};
+        const pgi_cell_suspects<Name> row = {(const Name *)memory.indices +
+                                                 plane.offset(cell.names) +
+                                                 (place_offset(cell.names, line.jd, oh) + ow),
+                                             1,
+                                             line.jd,
+                                             oh,
+                                             ow,
+                                             min(Span::OWN, cell.out[2] - ow),
+                                             1};
 
-        examine<Span::TAPS, Span::AXES>(&cell, &row, &plane, memory.bad);
+        examine<Name, Span::TAPS, Span::AXES>(&cell, &row, &plane, memory.bad);
     }
 }
 
 // A thread's windows and positions in a plane.
 template <typename Span>
-__device__ static pgi_cell_spot<Span> spot_of(const pgi_cuda_cell &cell, const pgi_cuda_memory &memory,
-                                              const pgi_cell_plane &plane,
-                                              const pgi_cell_line<Span> &line, int column, int begin)
+__device__ static pgi_cell_spot<Span>
+spot_of(const pgi_cuda_cell &cell, const pgi_cuda_memory &memory, const pgi_cell_plane &plane,
+        const pgi_cell_line<Span> &line, int column, int begin)
 {
     typedef typename Span::T T;
     const int d = Span::AXES == 3 ? 2 * line.jd - cell.pad[0] : line.jd;
@@ -253,9 +237,8 @@ __device__ static pgi_cell_spot<Span> spot_of(const pgi_cuda_cell &cell, const p
         const int od = clamped(line.jd - (Span::DEPTH - 1) + a, cell.out[0]);
         const int row = clamped(oh, cell.out[1]), ow = clamped(column / 2, cell.out[2]);
 
-        spot.name[a] = (const char *)memory.indices +
-                       (plane.offset(cell.names) + (place_offset(cell.names, od, row) + ow)) *
-                           name_size(cell);
+        spot.name[a] = (const typename Span::Name *)memory.indices + plane.offset(cell.names) +
+                       (place_offset(cell.names, od, row) + ow);
         spot.dy[a] = (const T *)memory.source + plane.offset(cell.windows) +
                      (place_offset(cell.windows, od, row) + ow);
     }
@@ -285,7 +268,7 @@ __device__ static void gradient_rows(const pgi_cuda_cell &cell, const pgi_cuda_m
     line.window = column / 2 - Span::BEFORE;
     line.room = cell.in[2] - column;
     line.mode = mode_of(cell, cell.vectors && line.room >= Span::V &&
-                                       is_aligned<T, Span::V>((const T *)memory.target));
+                                  is_aligned<T, Span::V>((const T *)memory.target));
     line.slice[0] = 2 * line.jd - cell.pad[0] >= 0;
     line.slice[1] = 2 * line.jd - cell.pad[0] + 1 < cell.in[0];
 #pragma unroll
@@ -317,24 +300,29 @@ __device__ static void gradient_rows(const pgi_cuda_cell &cell, const pgi_cuda_m
     }
 }
 
-// Blocks that a multiprocessor is to hold: what R windows on an axis leave of its registers.
-#define BLOCKS(r) ((r) == 3 ? 2 : 3)
+// Blocks that a multiprocessor is to hold: what the windows leave of its registers.
+#define BLOCKS(r, type) (((r) == 3 ? 3 : 4) - (sizeof(type) == 2))
 
-#define ROWS(k, e, r, suffix, type)                                                                \
-    extern "C" __global__ void __launch_bounds__(256, BLOCKS(r))                                 \
-        pgi_cell_gradient_##k##e##r##_rows_##suffix(                                                \
-        const __grid_constant__ pgi_cuda_cell cell, const pgi_cuda_memory memory)                  \
+#define ROWS(k, e, r, width, name, suffix, type)                                                   \
+    extern "C" __global__ void __launch_bounds__(256, BLOCKS(r, type))                             \
+        pgi_cell_gradient_##k##e##r##_rows_##width##_##suffix(                                     \
+            const __grid_constant__ pgi_cuda_cell cell, const pgi_cuda_memory memory)              \
     {                                                                                              \
-        gradient_rows<pgi_cell_span<type, k, e, r>>(cell, memory);                                 \
+        gradient_rows<pgi_cell_span<type, name, k, e, r>>(cell, memory);                           \
     }
 
+#define NAMES(width, name, suffix, type)                                                           \
+    ROWS(2, 0, 2, width, name, suffix, type)                                                       \
+    ROWS(3, 0, 2, width, name, suffix, type)                                                       \
+    ROWS(3, 1, 2, width, name, suffix, type)                                                       \
+    ROWS(2, 0, 3, width, name, suffix, type)                                                       \
+    ROWS(3, 0, 3, width, name, suffix, type)                                                       \
+    ROWS(3, 1, 3, width, name, suffix, type)
+
 #define ELEMENT_TYPE(suffix, type)                                                                 \
-    ROWS(2, 0, 2, suffix, type)                                                                    \
-    ROWS(3, 0, 2, suffix, type)                                                                    \
-    ROWS(3, 1, 2, suffix, type)                                                                    \
-    ROWS(2, 0, 3, suffix, type)                                                                    \
-    ROWS(3, 0, 3, suffix, type)                                                                    \
-    ROWS(3, 1, 3, suffix, type)
+    NAMES(64, int64_t, suffix, type)                                                               \
+    NAMES(32, uint32_t, suffix, type)                                                              \
+    NAMES(8, uint8_t, suffix, type)
 
 ELEMENT_TYPE(f32, float)
 ELEMENT_TYPE(f64, double)

@@ -67,6 +67,20 @@ __device__ inline void narrow(float value, pgi_bf16 *stored)
     asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(stored->bits) : "f"(value));
 }
 
+/* The larger, or NaN if one of them is. Which of two zeros it is does not matter. */
+__device__ inline float larger_or_nan(float a, float b)
+{
+    float value;
+
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(value) : "f"(a), "f"(b));
+    return value;
+}
+
+__device__ inline double larger_or_nan(double a, double b)
+{
+    return a > b || a != a ? a : b;
+}
+
 /* alpha * value + beta * before, rounded to an element; with beta 0 what was before is not read. */
 template <typename T, typename Real>
 __device__ inline void store(T *to, Real value, Real alpha, Real beta)

@@ -2,7 +2,7 @@
 // The gradient of max pooling from indices where a position has at most two windows on an axis, and
 // the forward pass where windows are small. As near_average.cu: what a thread needs to know of its
 // targets comes from a table; then all planes or images are gone through.
-#include "cuda/kernels/span.cuh"
+#include "cuda/kernels/near.cuh"
 
 #include <math_constants.h>
 
@@ -59,9 +59,8 @@ __device__ static void near_gradient(const pgi_cuda_near &near, const pgi_cuda_m
 {
     typedef pgi_real<T> Real;
     constexpr bool LANES = KIND == NEAR_LANES;
-    constexpr int OWN = KIND == NEAR_PLACES ? V : 1;  // targets with sources of their own
-    constexpr int SHARE = KIND == NEAR_PAIRS ? 2 : 1; // targets that have one source
-    constexpr int ALL = D * H * W, VALUES = V / OWN / SHARE;
+    constexpr int OWN = KIND == NEAR_PLACES ? V : 1; // targets with sources of their own
+    constexpr int ALL = D * H * W, VALUES = V / OWN;
     const unsigned v = blockIdx.x * blockDim.x + threadIdx.x;
     const T *dy = (const T *)memory.source;
     const Index *indices = (const Index *)memory.indices;
@@ -111,7 +110,7 @@ __device__ static void near_gradient(const pgi_cuda_near &near, const pgi_cuda_m
         }
 #pragma unroll
         for (int i = 0; i < V; i++) {
-            const int own = i % OWN, lane = i / SHARE % VALUES;
+            const int own = i % OWN, lane = i % VALUES;
             const int64_t self = mine[own] + base + (OWN > 1 ? 0 : i) * next;
             Real sum = 0;
 
@@ -125,7 +124,7 @@ __device__ static void near_gradient(const pgi_cuda_near &near, const pgi_cuda_m
 
                     if (found == (Index)self)
                         sum = sum + widen(loaded[own][k].e[lane]);
-                    if (duty[own] == k && i % SHARE == 0) // of a pair the first covers it first
+                    if (duty[own] == k)
                         watched = found;
                 }
             }
@@ -142,100 +141,6 @@ __device__ static void near_gradient(const pgi_cuda_near &near, const pgi_cuda_m
         }
         store_scaled<ALIGNED>(dx + outer_offset(near, u, near.target_slow, near.target_fast), sums,
                               alpha, beta);
-    }
-}
-
-// V places of a row with stride 2.
-template <bool ALIGNED, typename T, typename Index, int D, int H, int V, bool LATE>
-__device__ static void span_gradient(const pgi_cuda_near &near, const pgi_cuda_memory &memory)
-{
-    typedef pgi_real<T> Real;
-    typedef pgi_span<LATE> Span;
-    constexpr int WINDOWS = V / 2 + 1;
-    const unsigned v = blockIdx.x * blockDim.x + threadIdx.x;
-
-    if (v >= near.inner)
-        return;
-    const pgi_place place(near, v * V);
-    const pgi_span_rows<D, H, V> rows(near, place);
-    const T *dy = (const T *)memory.source;
-    const Index *indices = (const Index *)memory.indices;
-    T *dx = (T *)memory.target + place.target(near);
-    const int64_t mine = place.index(near);
-    const pgi_cuda_entry entry[2] = {entry_of(near, 0, place.at[0]),
-                                     entry_of(near, 1, place.at[1])};
-    // the row of windows that this one covers first, if any, and which window each place does
-    const int duty_row = near.checks && entry[0].first >= 0 && entry[1].first >= 0
-                             ? entry[0].first * H + entry[1].first
-                             : -1;
-    int duty[V], width[V];
-
-#pragma unroll
-    for (int i = 0; i < V; i++) {
-        const pgi_cuda_entry column = entry_of(near, 2, place.at[2] + i);
-
-        duty[i] = duty_row >= 0 && column.first >= 0 ? Span::first(i) + column.first : -1;
-        width[i] = column.taps;
-    }
-    for (unsigned u = blockIdx.y; u < near.outer; u += gridDim.y) {
-        const int64_t from = outer_offset(near, u, near.source_slow, near.source_fast);
-        const int64_t self = mine + outer_offset(near, u, near.index_slow, near.index_fast);
-        Index index[D * H][WINDOWS], watched[WINDOWS];
-        T loaded[D * H][WINDOWS];
-        Real sums[V];
-
-#pragma unroll
-        for (int k = 0; k < D * H; k++)
-#pragma unroll
-            for (int j = 0; j < WINDOWS; j++) {
-                index[k][j] = (Index)-1; // of no place
-                if (rows.offset[k] != PGI_CUDA_ABSENT && rows.there[j]) {
-                    index[k][j] = __ldg(indices + from + rows.offset[k] + j);
-                    loaded[k][j] = load_element(dy + from + rows.offset[k] + j);
-                }
-            }
-#pragma unroll
-        for (int j = 0; j < WINDOWS; j++) {
-            watched[j] = index[0][j];
-#pragma unroll
-            for (int k = 1; k < D * H; k++)
-                watched[j] = duty_row == k ? index[k][j] : watched[j];
-        }
-#pragma unroll
-        for (int i = 0; i < V; i++) {
-            const Index one = (Index)(self + i * near.place_step[2]);
-
-            sums[i] = 0;
-            // windows in row-major order
-#pragma unroll
-            for (int k = 0; k < D * H; k++)
-#pragma unroll
-                for (int j = Span::first(i); j < Span::first(i) + Span::count(i); j++)
-                    if (index[k][j] == one)
-                        sums[i] = sums[i] + widen(loaded[k][j]);
-        }
-        if (duty_row >= 0) {
-#pragma unroll
-            for (int i = 0; i < V; i++) {
-#pragma unroll
-                for (int j = Span::first(i); j < Span::first(i) + Span::count(i); j++) {
-                    const int64_t first = self + i * near.place_step[2];
-                    const Index found = watched[j];
-
-                    if (duty[i] != j || found == (Index)first)
-                        continue;
-                    const int taps[3] = {entry[0].taps, entry[1].taps, width[i]};
-                    const int64_t wide =
-                        sizeof(Index) == 8 || found != (Index)-1 ? (int64_t)found : -1;
-
-                    if (!(wide == -1 && near.no_winner) &&
-                        (wide < 0 || !is_tap(wide - first, taps, near)))
-                        report(&near, from + offset_of_duty(rows.offset, duty_row) + j, memory.bad);
-                }
-            }
-        }
-        store_scaled<ALIGNED>(dx + outer_offset(near, u, near.target_slow, near.target_fast), sums,
-                              (Real)near.alpha, (Real)near.beta);
     }
 }
 
@@ -352,19 +257,6 @@ template <typename T, int V> __device__ static bool all_aligned(const pgi_cuda_m
             near_gradient<false, type, index, d, h, w, v, kind>(near, memory);                     \
     }
 
-#define SPAN(d, h, v, width, index, suffix, type)                                                  \
-    extern "C" __global__ void __launch_bounds__(256)                                              \
-        pgi_near_gradient_##d##h##2_span_##width##_##suffix(                                       \
-            const __grid_constant__ pgi_cuda_near near, const pgi_cuda_memory memory)              \
-    {                                                                                              \
-        if (!is_aligned<type, v>((const type *)memory.target))                                     \
-            near.span_late ? span_gradient<false, type, index, d, h, v, true>(near, memory)        \
-                           : span_gradient<false, type, index, d, h, v, false>(near, memory);      \
-        else                                                                                       \
-            near.span_late ? span_gradient<true, type, index, d, h, v, true>(near, memory)         \
-                           : span_gradient<true, type, index, d, h, v, false>(near, memory);       \
-    }
-
 #define MAXIMUM(v, mode, lanes, width, index, suffix, type)                                        \
     extern "C" __global__ void __launch_bounds__(256)                                              \
         pgi_near_maximum_##mode##_##width##_##suffix(const __grid_constant__ pgi_cuda_near near,   \
@@ -378,14 +270,11 @@ template <typename T, int V> __device__ static bool all_aligned(const pgi_cuda_m
 
 #define INDEX_TYPE(all, some, width, index, suffix, type)                                          \
     GRADIENT(1, 1, 1, 1, single, NEAR_PLACES, width, index, suffix, type)                          \
-    GRADIENT(1, 1, 1, all, pairs, NEAR_PAIRS, width, index, suffix, type)                          \
     GRADIENT(1, 1, 1, all, lanes, NEAR_LANES, width, index, suffix, type)                          \
     GRADIENT(1, 2, 2, 1, single, NEAR_PLACES, width, index, suffix, type)                          \
     GRADIENT(1, 2, 2, some, lanes, NEAR_LANES, width, index, suffix, type)                         \
     GRADIENT(2, 2, 2, 1, single, NEAR_PLACES, width, index, suffix, type)                          \
     GRADIENT(2, 2, 2, some, lanes, NEAR_LANES, width, index, suffix, type)                         \
-    SPAN(1, 2, all, width, index, suffix, type)                                                    \
-    SPAN(2, 2, all, width, index, suffix, type)                                                    \
     MAXIMUM(1, single, false, width, index, suffix, type)                                          \
     MAXIMUM(all, lanes, true, width, index, suffix, type)
 
