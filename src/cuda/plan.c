@@ -77,6 +77,19 @@ static void drop_steps(poolgrad_cuda_plan *plan)
     plan->checks = false;
 }
 
+static poolgrad_status unknown_strategy(const char *name, poolgrad_error *error)
+{
+    const pgi_cuda_strategy *const *entry;
+    char names[128] = "";
+    size_t used = 0;
+
+    for (entry = pgi_cuda_strategies; *entry && used < sizeof names; entry++)
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",
+                                 (*entry)->name);
+    return pgi_fail(error, POOLGRAD_ERR_OPTION,
+                    "options.strategy is \"%.40s\"; on a device there are %s", name, names);
+}
+
 static poolgrad_status choose(poolgrad_cuda_plan *plan, const char *name, poolgrad_error *error)
 {
     const pgi_cuda_strategy *const *entry;
@@ -98,9 +111,7 @@ static poolgrad_status choose(poolgrad_cuda_plan *plan, const char *name, poolgr
                             "options.strategy is \"%s\", which does not apply to this problem",
                             name);
     }
-    return pgi_fail(
-        error, POOLGRAD_ERR_OPTION,
-        "options.strategy is \"%.40s\"; on a device there are near, march, plane, general", name);
+    return unknown_strategy(name, error);
 }
 
 static poolgrad_status fill(poolgrad_cuda_plan *plan, const poolgrad_options *options,
