@@ -9,21 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Targets that a block marches through at most: its table of counts lies in shared memory. */
-#define MOST_SEGMENT 1024
-
-/* Rounds of blocks over the device. */
-#define ROUNDS 2
-
 /* The sides that there are kernels for, by rank; 0 behind the last. */
 #define SIDE(side, rank) side,
 static const int sides[4][32] = {
     {0}, {PGI_MARCH_SIDES_1(SIDE)}, {PGI_MARCH_SIDES_2(SIDE)}, {PGI_MARCH_SIDES_3(SIDE)}};
-
-/* Columns that threads have: as vectors of `width`, `groups` of them each. */
-typedef struct pgi_columns_of_threads {
-    int width, groups, most_threads;
-} pgi_columns_of_threads;
 
 /* The side of the windows, if it is the same on all axes and their stride 1; 0 otherwise. */
 static int side_of(const pgi_problem *problem)
@@ -126,17 +115,19 @@ static int64_t round_up(int64_t number, int64_t step)
  * have, and a little for threads that have none; HUGE_COST if there is no such tile. */
 #define HUGE_COST 1e30
 
-static double choose_tile(pgi_cuda_march *march, int rank, int side, pgi_columns_of_threads threads)
+static double choose_tile(pgi_cuda_march *march, int rank, int side, bool singles)
 {
-    const int64_t most = (int64_t)threads.most_threads * threads.groups * threads.width;
+    const int64_t cells_each = PGI_MARCH_CELLS(rank, singles);
+    const int64_t most = PGI_MARCH_THREADS(rank, side) * cells_each,
+                  width = singles ? 1 : cells_each;
     const int64_t columns = march->column.targets * march->lanes;
-    const int64_t halo = (int64_t)(side - 1) * march->lanes + threads.width - 1;
+    const int64_t halo = (int64_t)(side - 1) * march->lanes + width - 1;
     double best = HUGE_COST;
     int64_t tiles;
 
     for (tiles = 1; tiles <= columns && tiles <= pgi_max(64, 8 * columns / most); tiles++) {
-        const int64_t wide = round_up(pgi_ceil_div(columns, tiles), threads.width);
-        const int64_t cells = round_up(wide + halo, threads.width);
+        const int64_t wide = round_up(pgi_ceil_div(columns, tiles), width);
+        const int64_t cells = round_up(wide + halo, width);
         int64_t rows = most / cells, source_rows;
         double cost;
 
@@ -165,11 +156,22 @@ static double choose_tile(pgi_cuda_march *march, int rank, int side, pgi_columns
     return best * (double)march->inner.count * (double)march->outer.count;
 }
 
-static int shared_bytes(const pgi_cuda_march *march, int side, int64_t real)
+/* Threads' sources and divisors; tiles before and after the rows' stage, or two in turn, for every
+ * source of a batch; and what windows count. */
+static int shared_bytes(const pgi_cuda_march *march, const pgi_problem *problem, bool singles,
+                        int threads)
 {
-    const int64_t cells = (int64_t)(march->source_rows + march->rows) * march->cells;
+    const int rank = problem->desc.rank, batch = PGI_MARCH_BATCH(rank, problem->element_size);
+    const int64_t own = (int64_t)threads * PGI_MARCH_CELLS(rank, singles);
+    const int64_t real = (int64_t)pgi_compute_size(problem->desc.dtype);
+    const int64_t before =
+        (int64_t)march->source_rows * march->cells + PGI_MARCH_CELLS(rank, singles);
+    const int64_t after = rank == 3 ? (int64_t)march->rows * march->cells : before;
+    const int64_t counts =
+        PGI_MARCH_MOST + problem->axis[2].kernel + 2 * batch + march->source_rows + march->cells;
 
-    return (int)(cells * real) + (MOST_SEGMENT + side + march->source_rows + march->cells) * 4;
+    return (int)(own * PGI_MARCH_STAGES * batch * (int64_t)problem->element_size +
+                 (2 * own + (before + after) * batch) * real + counts * (int64_t)sizeof(int));
 }
 
 static bool small(int64_t number)
@@ -209,11 +211,7 @@ static void choose_axes(const pgi_problem *problem, pgi_cuda_march *march)
         channels.source_stride = channels.target_stride = march->lanes;
     }
     march->column = make_axis(problem, 2);
-    march->source_begin =
-        (problem->target.offset[PGI_BATCH] - problem->source.offset[PGI_BATCH]) *
-            problem->source.stride[PGI_BATCH] +
-        (problem->target.offset[PGI_CHANNEL] - problem->source.offset[PGI_CHANNEL]) *
-            problem->source.stride[PGI_CHANNEL];
+    march->source_begin = pgi_cuda_source_begin(problem);
     march->inner = channels;
     march->outer = batch;
     if (rank == 3) {
@@ -242,24 +240,20 @@ static void choose_axes(const pgi_problem *problem, pgi_cuda_march *march)
     }
 }
 
-/* Rank 1 with channels side by side: W is marched along, the channels are columns. */
-static bool choose_channels(const pgi_problem *problem, pgi_cuda_march *march,
-                            pgi_columns_of_threads *threads)
+/* Rank 1 with channels side by side: W is marched along, by every thread for itself. Returns how
+ * many channels a thread has; 0 if this is no such problem. */
+static int choose_channels(const pgi_problem *problem, pgi_cuda_march *march)
 {
     const pgi_cuda_march_outer channels = make_outer(problem, PGI_CHANNEL);
-    const pgi_cuda_march_outer none = {1, 0, 0};
 
     if (problem->desc.rank != 1 || !has_lanes(problem) || channels.count < 8)
-        return false;
-    *threads = (pgi_columns_of_threads){
-        channels.count % 2 == 0 && in_vectors(problem, 2, 2) ? 2 : 1, 1, 256};
+        return 0;
     choose_axes(problem, march);
     march->march = march->column;
     march->row = make_plain_rows(make_outer(problem, PGI_BATCH));
     march->column = make_plain_rows(channels);
-    march->inner = march->outer = none;
-    march->lanes = 1;
-    return choose_tile(march, 0, 1, *threads) < HUGE_COST;
+    march->inner = march->outer = (pgi_cuda_march_outer){1, 0, 0};
+    return channels.count % 2 == 0 && in_vectors(problem, 2, 2) ? 2 : 1;
 }
 
 /* Rank 1 marches through its planes, `rows` at a time. */
@@ -276,23 +270,30 @@ static void march_planes(pgi_cuda_march *march)
     march->row_tiles = 1;
 }
 
-static void cut_segments(pgi_cuda_march *march, const poolgrad_cuda_plan *plan, int side,
-                         pgi_cuda_step *step)
+/* Cuts the march into segments, so that the last round of blocks over the device is not much idler
+ * than the others; every segment begins with as many sources as a window has, for which it has no
+ * targets. Returns how many there are for so many blocks each. */
+static int64_t cut_segments(pgi_cuda_march *march, const poolgrad_cuda_plan *plan, int side,
+                            int resident, int64_t blocks)
 {
-    const int64_t planes = march->inner.count * march->outer.count;
-    const int64_t tiles = (int64_t)march->row_tiles * march->column_tiles;
-    const int64_t wanted = (int64_t)plan->device->multiprocessors * step->resident * ROUNDS;
+    const int64_t at_once = (int64_t)plan->device->multiprocessors * pgi_max(resident, 1);
     const int64_t targets = march->march.targets;
-    int64_t segments = pgi_ceil_div(wanted, tiles * planes);
+    const int64_t lost = march->planes == 0 ? side + 8 : 1; /* sources, and setting out */
+    const int64_t least = pgi_ceil_div(targets, PGI_MARCH_MOST);
+    int64_t best = least, segments;
+    double best_cost = HUGE_COST;
 
-    if (march->planes == 0) /* the first targets of a segment wait for sides of sources */
-        segments = pgi_min(segments, pgi_max(1, targets / (3 * side)));
-    segments = pgi_max(segments, pgi_ceil_div(targets, MOST_SEGMENT));
-    segments = pgi_min(segments, targets);
-    march->segment = (int)pgi_ceil_div(targets, segments);
-    segments = pgi_ceil_div(targets, march->segment);
-    step->grid_x = (unsigned)(tiles * segments);
-    step->grid_y = (unsigned)pgi_min(planes, 65535);
+    for (segments = least; segments <= targets && segments < least + 256; segments++) {
+        const double rounds = (double)pgi_ceil_div(blocks * segments, at_once);
+        const double cost = rounds * (double)(pgi_ceil_div(targets, segments) + lost);
+
+        if (cost < best_cost) {
+            best_cost = cost;
+            best = segments;
+        }
+    }
+    march->segment = (int)pgi_ceil_div(targets, best);
+    return pgi_ceil_div(targets, march->segment);
 }
 
 /* What is the same however channels are taken. */
@@ -316,76 +317,110 @@ static bool describe(const poolgrad_cuda_plan *plan, int side, pgi_cuda_march *m
 
 /* The best tile over all numbers of lanes that channels can be cut into: fewer have less halo, but
  * make shorter pieces of memory. */
-static bool choose_march(const pgi_problem *problem, int side, pgi_cuda_march *march,
-                         pgi_columns_of_threads *threads)
+static bool choose_march(const pgi_problem *problem, int side, pgi_cuda_march *march, bool *singles)
 {
     const int64_t channels = problem->target.extent[PGI_CHANNEL];
     const int64_t most = has_lanes(problem) ? pgi_min(channels, 128) : 1;
-    const int rank = problem->desc.rank, wide = problem->element_size == 8 ? 2 : 4;
+    const int rank = problem->desc.rank, width = PGI_MARCH_CELLS(rank, false);
     double best = HUGE_COST;
     int64_t lanes;
 
     for (lanes = 1; lanes <= most; lanes++) {
         const double piece = (double)lanes * (double)problem->element_size;
-        pgi_columns_of_threads with = {1, 4, rank == 3 ? 512 : 256};
+        const bool vectors =
+            (lanes == 1 || lanes % width == 0) && in_vectors(problem, (int)lanes, width);
         pgi_cuda_march tried = *march;
         double cost;
 
         if (channels % lanes || (lanes == 1 && most > 1) || (lanes != most && piece < 32))
             continue;
         tried.lanes = (int)lanes;
-        if (in_vectors(problem, tried.lanes, wide)) {
-            with.width = wide;
-            with.groups = 4 / wide;
-        }
+        tried.by_lanes = lanes > 1 && vectors;
         choose_axes(problem, &tried);
-        cost = choose_tile(&tried, rank, side, with);
+        cost = choose_tile(&tried, rank, side, !vectors);
         if (lanes < channels && piece < 128)
             cost *= piece < 64 ? 1.3 : 1.1;
         if (cost >= best)
             continue;
         best = cost;
         *march = tried;
-        *threads = with;
+        *singles = !vectors;
     }
     return best < HUGE_COST;
+}
+
+static poolgrad_status add_channels(poolgrad_cuda_plan *plan, pgi_cuda_march *march, int side,
+                                    int each, bool *possible, poolgrad_error *error)
+{
+    const pgi_problem *problem = &plan->problem;
+    const int64_t real = (int64_t)pgi_compute_size(problem->desc.dtype);
+    const int64_t threads = march->row.targets * (march->column.targets / each);
+    const int64_t blocks = pgi_ceil_div(threads, PGI_CHANNELS_THREADS);
+    char kernel[PGI_CUDA_NAME];
+    pgi_cuda_step *step;
+
+    if (blocks > INT32_MAX || march->march.targets > (int64_t)PGI_MARCH_MOST * 65535)
+        return POOLGRAD_OK;
+    *possible = true;
+    snprintf(kernel, sizeof kernel, "pgi_channels_%d_%d_%s", each, side,
+             pgi_cuda_type(problem->desc.dtype));
+    step = pgi_cuda_step_add(plan, "channels", kernel, PGI_CHANNELS_THREADS,
+                             (int)(2 * real * (PGI_MARCH_MOST + side + 2 * PGI_CHANNELS_BATCH)));
+    PGI_TRY(pgi_cuda_step_find(plan, step, error));
+    step->grid_x = (unsigned)blocks;
+    step->grid_y = (unsigned)cut_segments(march, plan, side, step->resident, blocks);
+    step->parameters.march = *march;
+    return POOLGRAD_OK;
+}
+
+static poolgrad_status add_march(poolgrad_cuda_plan *plan, pgi_cuda_march *march, int side,
+                                 bool singles, poolgrad_error *error)
+{
+    const pgi_problem *problem = &plan->problem;
+    const int rank = problem->desc.rank;
+    const int64_t tiles = (int64_t)march->row_tiles * march->column_tiles;
+    const int64_t planes = march->inner.count * march->outer.count;
+    const int64_t cells = (int64_t)march->source_rows * march->cells;
+    const int threads = (int)round_up(pgi_ceil_div(cells, PGI_MARCH_CELLS(rank, singles)), 32);
+    static const char *const files[] = {NULL, "march_1", "march_2", "march_3"};
+    char kernel[PGI_CUDA_NAME];
+    pgi_cuda_step *step;
+
+    snprintf(kernel, sizeof kernel, "pgi_march_%s_%d_%d_%s", singles ? "singles" : "vectors", rank,
+             side, pgi_cuda_type(problem->desc.dtype));
+    step = pgi_cuda_step_add(plan, files[rank], kernel, threads,
+                             shared_bytes(march, problem, singles, threads));
+    PGI_TRY(pgi_cuda_step_find(plan, step, error));
+    step->grid_x =
+        (unsigned)(tiles * cut_segments(march, plan, side, step->resident, tiles * planes));
+    step->grid_y = (unsigned)pgi_min(planes, 65535);
+    step->parameters.march = *march;
+    return POOLGRAD_OK;
 }
 
 static poolgrad_status prepare(poolgrad_cuda_plan *plan, bool *possible, poolgrad_error *error)
 {
     const pgi_problem *problem = &plan->problem;
-    static const char *const files[] = {NULL, "march_1", "march_2", "march_3"};
     const int side = side_of(problem);
-    const int64_t real = (int64_t)pgi_compute_size(problem->desc.dtype);
-    pgi_columns_of_threads threads = {1, 4, 256};
     pgi_cuda_march march;
-    pgi_cuda_step *step;
-    char kernel[PGI_CUDA_NAME];
-    int rank = problem->desc.rank; /* 0: channels are columns */
+    bool singles = true;
+    int each;
 
     if (pgi_is_max(problem->desc.op) || problem->target.elements == 0 ||
         problem->source.elements == 0 || side == 0 || !describe(plan, side, &march))
         return POOLGRAD_OK;
-    if (choose_channels(problem, &march, &threads))
-        rank = 0;
-    else if (!choose_march(problem, side, &march, &threads))
+    each = choose_channels(problem, &march);
+    if (each)
+        return fits(&march, 0) ? add_channels(plan, &march, side, each, possible, error)
+                               : POOLGRAD_OK;
+    if (!choose_march(problem, side, &march, &singles))
         return POOLGRAD_OK;
-    if (rank == 1)
+    if (problem->desc.rank == 1)
         march_planes(&march);
-    if (!fits(&march, rank))
+    if (!fits(&march, problem->desc.rank))
         return POOLGRAD_OK;
-    snprintf(kernel, sizeof kernel, "pgi_march_%d_%d_%d_%s", rank, side, threads.width,
-             pgi_cuda_type(problem->desc.dtype));
     *possible = true;
-    step = pgi_cuda_step_add(plan, files[problem->desc.rank], kernel,
-                             (int)round_up(pgi_ceil_div((int64_t)march.source_rows * march.cells,
-                                                        threads.width * threads.groups),
-                                           32),
-                             shared_bytes(&march, side, real));
-    PGI_TRY(pgi_cuda_step_find(plan, step, error));
-    cut_segments(&march, plan, side, step);
-    step->parameters.march = march;
-    return POOLGRAD_OK;
+    return add_march(plan, &march, side, singles, error);
 }
 
 const pgi_cuda_strategy pgi_cuda_strategy_march = {

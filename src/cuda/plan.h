@@ -5,9 +5,13 @@
 
 #include "cuda/device.h"
 #include "cuda/kernels/general.h"
+#include "cuda/kernels/halves.h"
 #include "cuda/kernels/march.h"
 #include "cuda/kernels/near.h"
+#include "cuda/kernels/outer.h"
 #include "cuda/kernels/plane.h"
+#include "cuda/kernels/spread.h"
+#include "cuda/kernels/whole.h"
 #include "plan/backend.h"
 
 #include <poolgrad/cuda.h>
@@ -37,6 +41,9 @@ typedef struct pgi_cuda_step {
 
     union {
         pgi_cuda_general general;
+        pgi_cuda_whole whole;
+        pgi_cuda_spread spread;
+        pgi_cuda_halves halves;
         pgi_cuda_near near;
         pgi_cuda_march march;
         pgi_cuda_plane plane;
@@ -69,7 +76,8 @@ typedef struct pgi_cuda_strategy {
 
 /* In the order of preference; the last does everything. NULL behind it. */
 extern const pgi_cuda_strategy *const pgi_cuda_strategies[];
-extern const pgi_cuda_strategy pgi_cuda_strategy_near, pgi_cuda_strategy_march,
+extern const pgi_cuda_strategy pgi_cuda_strategy_whole, pgi_cuda_strategy_spread,
+    pgi_cuda_strategy_halves, pgi_cuda_strategy_near, pgi_cuda_strategy_march,
     pgi_cuda_strategy_plane, pgi_cuda_strategy_general;
 
 /* A step for a kernel of src/cuda/kernels/FILE.cu. */
@@ -82,6 +90,18 @@ poolgrad_status pgi_cuda_step_find(poolgrad_cuda_plan *plan, pgi_cuda_step *step
 
 /* Room for so many bytes in the workspace; false if 64 bits do not suffice. */
 bool pgi_cuda_reserve(poolgrad_cuda_plan *plan, int64_t count, int64_t size, size_t *at);
+
+/* Whether 16 bytes of channels lie side by side, in both tensors. */
+bool pgi_cuda_has_lanes(const pgi_problem *problem);
+
+/* Where the target's first batch and channel lie in the source. */
+int64_t pgi_cuda_source_begin(const pgi_problem *problem);
+
+/* What threads go through: images if they have `channels`, planes otherwise; false if there are too
+ * many. And the grid of a step of so many threads that do, once its kernel has been found. */
+bool pgi_cuda_outer_make(const pgi_problem *problem, bool channels, pgi_cuda_outer *outer);
+void pgi_cuda_outer_grid(const poolgrad_cuda_plan *plan, pgi_cuda_step *step, int64_t threads,
+                         const pgi_cuda_outer *outer);
 
 /* Whether all windows are divided by the same number, which is then *divisor. */
 bool pgi_cuda_one_divisor(const pgi_problem *problem, int64_t *divisor);

@@ -2,9 +2,8 @@
 #include "cuda/plan.h"
 
 const pgi_cuda_strategy *const pgi_cuda_strategies[] = {
-    &pgi_cuda_strategy_near,
-    &pgi_cuda_strategy_march,
-    &pgi_cuda_strategy_plane,
-    &pgi_cuda_strategy_general,
-    NULL,
+    &pgi_cuda_strategy_whole,   &pgi_cuda_strategy_spread,
+    &pgi_cuda_strategy_halves,  &pgi_cuda_strategy_near,
+    &pgi_cuda_strategy_march,   &pgi_cuda_strategy_plane,
+    &pgi_cuda_strategy_general, NULL,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Elements: storage types, conversion to and from the compute type, division by counts. The bits are
- * those of core/dtype.h; the conversions here are single instructions. */
+/* Elements: storage types, conversion to and from the compute type, division by counts. The bits
+ * are those of core/dtype.h; the conversions here are single instructions. */
 #ifndef PGI_CUDA_KERNELS_ELEMENT_CUH
 #define PGI_CUDA_KERNELS_ELEMENT_CUH
 
@@ -79,15 +79,15 @@ __device__ inline void store(T *to, Real value, Real alpha, Real beta)
 }
 
 /* The reciprocal to hand to the divisions below: 0, "divide", where a corrected product would not
- * do. */
-__device__ inline float reciprocal_of(float divisor)
+ * do. Not inline, as divided() is not: both are rare, and long. */
+template <typename Real> __device__ static __noinline__ Real reciprocal_of(Real divisor)
 {
-    return divisor > 0 && divisor < 0x1p+22f ? __frcp_rn(divisor) : 0.0f;
-}
-
-__device__ inline double reciprocal_of(double divisor)
-{
-    return divisor > 0 && divisor < 0x1p+22 ? __drcp_rn(divisor) : 0.0;
+    if (!(divisor > 0 && divisor < 0x1p+22f))
+        return 0;
+    if constexpr (sizeof(Real) == sizeof(double))
+        return __drcp_rn(divisor);
+    else
+        return __frcp_rn(divisor);
 }
 
 /* Whether a value divided by less than 2^22 stays far from what is not normal; 0 does no harm. */
@@ -105,14 +105,12 @@ __device__ inline bool ordinary(double value)
     return (size > 0x1p-878 && size < 0x1p+900) || size == 0;
 }
 
-__device__ inline float divided(float value, float divisor)
+template <typename Real> __device__ static __noinline__ Real divided(Real value, Real divisor)
 {
-    return __fdiv_rn(value, divisor);
-}
-
-__device__ inline double divided(double value, double divisor)
-{
-    return __ddiv_rn(value, divisor);
+    if constexpr (sizeof(Real) == sizeof(double))
+        return __ddiv_rn(value, divisor);
+    else
+        return __fdiv_rn(value, divisor);
 }
 
 __device__ inline float fused(float a, float b, float c)
@@ -128,8 +126,7 @@ __device__ inline double fused(double a, double b, double c)
 /* value / divisor, the divisor a positive integer below 2^22, the value ordinary. The product with
  * the reciprocal, corrected by two fused multiply-adds, is the quotient as long as no step leaves
  * the normal numbers (cpu/vec/avx2.h has the proof). 0 becomes +0, whatever its sign. */
-template <typename Real>
-__device__ inline Real corrected(Real value, Real divisor, Real reciprocal)
+template <typename Real> __device__ inline Real corrected(Real value, Real divisor, Real reciprocal)
 {
     const Real guess = value * reciprocal;
 
@@ -138,9 +135,8 @@ __device__ inline Real corrected(Real value, Real divisor, Real reciprocal)
 
 template <typename Real> __device__ inline Real quotient(Real value, Real divisor, Real reciprocal)
 {
-    return value != 0 && reciprocal != 0 && ordinary(value)
-               ? corrected(value, divisor, reciprocal)
-               : divided(value, divisor);
+    return value != 0 && reciprocal != 0 && ordinary(value) ? corrected(value, divisor, reciprocal)
+                                                            : divided(value, divisor);
 }
 
 /* Terms of a gradient, values / divisor + 0, in place. They are looked at together: hardly ever is
@@ -164,17 +160,18 @@ __device__ inline void make_terms(Real (&value)[N], Real divisor, Real reciproca
     }
 }
 
-/* The same where every value has a divisor of its own; a divisor of 0 is of a window that covers
- * nothing. */
+/* values / divisors + zero, in place; a divisor of 0 is of a window that covers nothing. `usual`:
+ * no reciprocal is 0. Terms of a gradient take +0; -0, which changes nothing, is for sums that are
+ * never -0. */
 template <typename Real, int N>
-__device__ inline void make_terms(Real (&value)[N], const Real (&divisor)[N],
-                                  const Real (&reciprocal)[N])
+__device__ inline void divide_all(Real (&value)[N], const Real (&divisor)[N],
+                                  const Real (&reciprocal)[N], bool usual, Real zero)
 {
-    bool all = true;
+    bool all = usual;
 
 #pragma unroll
     for (int i = 0; i < N; i++)
-        all = all && reciprocal[i] != 0 && ordinary(value[i]);
+        all = all && ordinary(value[i]);
     if (all) {
 #pragma unroll
         for (int i = 0; i < N; i++)
@@ -182,7 +179,7 @@ __device__ inline void make_terms(Real (&value)[N], const Real (&divisor)[N],
     } else {
 #pragma unroll
         for (int i = 0; i < N; i++)
-            value[i] = divisor[i] == 0 ? 0 : divided(value[i], divisor[i]) + 0;
+            value[i] = divisor[i] == 0 ? 0 : divided(value[i], divisor[i]) + zero;
     }
 }
 

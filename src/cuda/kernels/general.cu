@@ -215,7 +215,8 @@ __device__ static void maximum_gradient(const pgi_cuda_general &all, const pgi_c
                     o[4] = windows[2].first + w * problem->gather[2].q;
                     if (pgi_index_load(problem->indexing.type, memory.indices,
                                        offset_of(&problem->indices, o)) == mine)
-                        sum = sum + widen(((const T *)memory.source)[offset_of(&problem->source, o)]);
+                        sum =
+                            sum + widen(((const T *)memory.source)[offset_of(&problem->source, o)]);
                 }
             }
         }
@@ -250,8 +251,8 @@ extern "C" __global__ void __launch_bounds__(128)
         int64_t o[PGI_AXES], position[3], index;
 
         place_of(e, problem->source.extent, problem->source.offset, o);
-        index = pgi_index_load(problem->indexing.type, memory.indices,
-                               offset_of(&problem->indices, o));
+        index =
+            pgi_index_load(problem->indexing.type, memory.indices, offset_of(&problem->indices, o));
         if (pgi_check_index(problem, o[PGI_BATCH], o[PGI_CHANNEL], o + PGI_SPATIAL, index,
                             position) == PGI_INDEX_BAD)
             atomicMin(memory.bad, (unsigned long long)e);

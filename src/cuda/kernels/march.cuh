@@ -3,162 +3,104 @@
  * Averages of overlapping windows, both ways, stride 1: L neighbours are summed on every axis.
  *
  * A block marches along the first axis (D, or H of rank 2) with a tile of the others. A thread has
- * some columns of sources; the sum of the last L sources of a column comes from a ring of sums of
- * 2, 4, 8, ... in registers. The sums of all columns go to shared memory, where rank 3 sums rows;
- * the columns are summed when they are read to be stored. Every dy is divided once.
+ * V columns of sources and takes P sources of each at a time; the sums of the last L come from a
+ * ring of sums in registers (ring.cuh). They go to shared memory, where rank 3 sums rows; along a
+ * row they are summed when they are read to be stored. Every dy is divided once.
  *
- * Rank 1 has nothing to march along: it goes through its planes, some at a time. Where channels lie
- * side by side it marches along W, with the channels as columns that are not summed: rank 0.
+ * Rank 1 has nothing to march along: it goes through its planes, some at a time.
+ *
+ * The cells of a thread are a vector, or SINGLES, far apart, so that neighbours in memory have
+ * neighbouring threads: where rows are no whole vectors, or channels are few.
  */
 #ifndef PGI_CUDA_KERNELS_MARCH_CUH
 #define PGI_CUDA_KERNELS_MARCH_CUH
 
 #include "cuda/kernels/general.h"
 #include "cuda/kernels/march.h"
-#include "cuda/kernels/near.cuh"
+#include "cuda/kernels/ring.cuh"
+#include "cuda/kernels/vector.cuh"
 
-__host__ __device__ constexpr int top_level(int length)
-{
-    return length > 1 ? 1 + top_level(length / 2) : 0;
-}
-
-/* How long sums of 2^level terms of a run of L must be remembered: until they are the left half of
- * the next larger, or until the terms behind them in a run have come. */
-__host__ __device__ constexpr int memory_of(int length, int level)
-{
-    const int half = level < top_level(length) ? 1 << level : 0;
-    const int behind = length >> level & 1 ? length & ((1 << level) - 1) : 0;
-
-    return half > behind ? half : behind;
-}
-
-/* The last terms of a column as sums of 2^J, 2^(J+1), ... of them. One struct for every level: all
- * of it must be in registers, so every index is a constant. */
-template <typename Real, int L, int J = 0> struct pgi_ring {
-    static constexpr int TOP = top_level(L), DEPTH = memory_of(L, J);
-    static constexpr int BEHIND = L & ((1 << J) - 1);
-    static constexpr bool PART = L >> J & 1;
-    Real past[DEPTH > 0 ? DEPTH : 1];
-    pgi_ring<Real, L, J + 1> larger;
-
-    __device__ void clear()
-    {
-#pragma unroll
-        for (int k = 0; k < DEPTH; k++)
-            past[k] = 0;
-        larger.clear();
-    }
-
-    /* Takes a sum of 2^J terms; returns that of the last L terms, without what lies behind the last
-     * whole sum of this size. */
-    __device__ Real push(Real now)
-    {
-        const Real part = BEHIND == 0 ? now : past[BEHIND > 0 ? BEHIND - 1 : 0];
-        Real sum;
-
-        if constexpr (J < TOP)
-            sum = PART ? larger.push(past[(1 << J) - 1] + now) + part
-                       : larger.push(past[(1 << J) - 1] + now);
-        else
-            sum = part;
-#pragma unroll
-        for (int k = DEPTH - 1; k > 0; k--)
-            past[k] = past[k - 1];
-        if (DEPTH > 0)
-            past[0] = now;
-        return sum;
-    }
-};
-
-template <typename Real, int L> struct pgi_ring<Real, L, top_level(L) + 1> {
-    __device__ void clear()
-    {
-    }
-};
-
-/* sum[i] = the run of L terms from the i-th on, of which `value` holds the sums of 2^J. */
-template <int L, int N, int J = 0, typename Real, int COUNT>
-__device__ inline void sum_runs(const Real (&value)[COUNT], Real (&sum)[N])
-{
-    static_assert(COUNT == N + L - (1 << J), "all sums of this size");
-
-    if constexpr (J < top_level(L)) {
-        Real larger[N + L - (2 << J)];
-
-#pragma unroll
-        for (int i = 0; i < N + L - (2 << J); i++)
-            larger[i] = value[i] + value[i + (1 << J)];
-        sum_runs<L, N, J + 1>(larger, sum);
-        if constexpr (L >> J & 1) {
-#pragma unroll
-            for (int i = 0; i < N; i++)
-                sum[i] = sum[i] + value[i + (L >> (J + 1) << (J + 1))];
-        }
-    } else {
-#pragma unroll
-        for (int i = 0; i < N; i++)
-            sum[i] = value[i];
-    }
-}
-
-/* What windows count on an axis; 1 where all of them count the same. */
+/* What windows count on an axis; 1 for those that do not exist. */
 __device__ static __noinline__ int count_of(const pgi_cuda_march *all,
-                                            const pgi_cuda_march_axis *axis, int64_t at)
+                                            const pgi_cuda_march_axis *axis, int at)
 {
-    return (int)pgi_axis_count(&axis->axis, (poolgrad_divisor)all->divisor_rule,
-                               axis->window + at);
+    const int64_t windows = all->forward ? axis->targets : axis->sources;
+
+    if (at < 0 || at >= windows)
+        return 1;
+    return (int)pgi_axis_count(&axis->axis, (poolgrad_divisor)all->divisor_rule, axis->window + at);
 }
 
 /*
- * A block. A tile has rows of cells, one for every column of sources; in shared memory the cells of
- * a row lie V apart first, so that threads which have V neighbours each meet in no bank: cell y of a
- * row is the y / V-th of part y % V.
+ * A block. A tile has rows of cells, one for every column of sources. In shared memory the cells of
+ * a row lie in parts: cell y is the y / parts-th of part y % parts. With as many parts as a thread
+ * has neighbours, threads meet in no bank.
  */
-template <bool ALIGNED, typename T, int L, int RANK, int V, int K> struct pgi_marcher {
+template <typename T, int L, int RANK, bool SINGLES> struct pgi_marcher {
     typedef pgi_real<T> Real;
-    static constexpr int ALONG = RANK == 1 ? 1 : L;    /* terms on the marched axis */
-    static constexpr int ACROSS = RANK == 0 ? 1 : L;   /* and along a row */
-    static constexpr int ROWS = 4;                  /* targets that are summed at once in a column */
+    static constexpr int V = PGI_MARCH_CELLS(RANK, SINGLES), P = PGI_MARCH_BATCH(RANK, sizeof(T));
+    static constexpr int N = SINGLES ? V : 1;                 /* pieces of memory */
+    static constexpr int ALONG = RANK == 1 ? 1 : L;           /* terms on the marched axis */
+    static constexpr int AHEAD = (ALONG - 1 + P - 1) / P * P; /* sources before the first targets */
+    static constexpr int ROWS = 4; /* targets that are summed at once in a column of a tile */
 
     const pgi_cuda_march &all;
-    Real divisor, reciprocal; /* of all windows, if they are alike */
+    bool aligned; /* vectors are, in memory */
 
-    /* In shared memory: the tile; after the rows' stage, or for rank 2 another tile in turn; what
-     * windows count. */
+    /* In shared memory: what the thread has fetched, and what it divides by: the divisors of its
+     * sources, or of its targets in a forward pass, and their inverses. */
+    pgi_vector<T, V> *fetched;
+    pgi_vector<Real, V> *divisors;
+
+    /* P tiles; P after the rows' stage, or another P in turn; what windows count. */
     Real *cells, *summed;
+    int cells_size, summed_size;
     int *march_count, *row_count, *column_count;
     int pitch, part, summed_part; /* from row to row, and from part to part */
     int row_tile, column_tile, segment;
 
-    /* The thread's columns. */
-    bool there[K];
-    int row_of[K], offset[K], put[K][V];
-    Real count[K][V], inverse[K][V];
-    pgi_ring<Real, ALONG> ring[K][V];
-    pgi_vector<T, V> next[K];
+    /* The thread's columns: which of them are there, where they lie, where their sums go. */
+    int there, offset[N], put[V];
+    pgi_ring<Real, ALONG> ring[V];
 
-    /* The column whose rows it sums, and the targets that it stores. */
-    int rows_from, rows_to; /* -1: none */
-    int take[K], to[K], target_row[K];
+    /* The column whose rows it sums, and the targets that it stores; -1: none. */
+    int rows_from, rows_to;
+    int take[N], to[N];
 
-    __device__ pgi_marcher(const pgi_cuda_march &march, char *shared) : all(march)
+    int counted; /* by the windows of the divisors, on the marched axis */
+    bool usual;  /* no inverse is 0 */
+
+    __device__ pgi_marcher(const pgi_cuda_march &march, const pgi_cuda_memory &memory, char *shared)
+        : all(march)
     {
         int block = (int)blockIdx.x;
 
-        divisor = (Real)all.divisor;
-        reciprocal = divisor == 0 ? 0 : reciprocal_of(divisor);
+        aligned = !SINGLES && is_aligned<T, V>((const T *)memory.source + all.source_begin) &&
+                  is_aligned<T, V>((const T *)memory.target);
         column_tile = block % all.column_tiles;
         block /= all.column_tiles;
         row_tile = block % all.row_tiles;
         segment = block / all.row_tiles;
-        pitch = all.cells / V;
+        pitch = all.cells / parts();
         part = all.source_rows * pitch;
         summed_part = all.rows * pitch;
+        cells_size = all.source_rows * all.cells + V; /* the last are for what nobody wants */
+        summed_size = RANK == 3 ? all.rows * all.cells : cells_size;
+        fetched = (pgi_vector<T, V> *)shared + threadIdx.x;
+        shared += PGI_MARCH_STAGES * P * blockDim.x * sizeof *fetched;
+        divisors = (pgi_vector<Real, V> *)shared + threadIdx.x;
+        shared += 2 * blockDim.x * sizeof *divisors;
         cells = (Real *)shared;
-        summed = cells + all.source_rows * all.cells;
-        march_count = (int *)(summed + all.rows * all.cells);
-        row_count = march_count + all.segment + L;
+        summed = cells + P * cells_size;
+        march_count = (int *)(summed + P * summed_size);
+        row_count = march_count + all.segment + AHEAD + P;
         column_count = row_count + all.source_rows;
+        counted = -1;
+    }
+
+    __device__ int parts() const
+    {
+        return SINGLES || all.by_lanes ? 1 : V;
     }
 
     /* Where the first source of a row lies, and how many cells of its vector come before the first
@@ -166,42 +108,47 @@ template <bool ALIGNED, typename T, int L, int RANK, int V, int K> struct pgi_ma
     __device__ int first_cell(int *lead) const
     {
         const int from = column_tile * all.columns + (int)all.column.shift * all.lanes;
-        const int first = from >= 0 ? from / V * V : -((-from + V - 1) / V) * V;
+        const int first = SINGLES ? from : from >= 0 ? from / V * V : -((-from + V - 1) / V) * V;
 
         *lead = from - first;
         return first;
+    }
+
+    /* The source of the first batch of a block. */
+    __device__ int first_source() const
+    {
+        return segment * all.segment + (int)all.march.shift + ALONG - 1 - AHEAD;
     }
 
     /* What windows of the tile count: sources of a gradient, targets of a forward pass. */
     __device__ void count_windows()
     {
         const int thread = (int)threadIdx.x, threads = (int)blockDim.x;
-        const int shifts = all.forward ? 0 : 1;
+        const int march = all.forward ? segment * all.segment : first_source();
+        const int row = row_tile * all.rows + (all.forward ? 0 : (int)all.row.shift);
         int lead;
-        const int first = first_cell(&lead);
+        const int cell = all.forward ? column_tile * all.columns : first_cell(&lead);
 
         if (all.divisor_rule == 0)
             return;
-        for (int i = thread; RANK != 1 && i < all.segment + L - 1; i += threads)
-            march_count[i] =
-                count_of(&all, &all.march, segment * all.segment + shifts * all.march.shift + i);
+        for (int i = thread; RANK != 1 && i < all.segment + AHEAD + P; i += threads)
+            march_count[i] = count_of(&all, &all.march, march + i);
         for (int i = thread; RANK == 3 && i < all.source_rows; i += threads)
-            row_count[i] =
-                count_of(&all, &all.row, row_tile * all.rows + shifts * all.row.shift + i);
-        for (int i = thread; i < all.cells; i += threads) {
-            const int cell = shifts ? first + i : column_tile * all.columns + i;
-
-            column_count[i] = RANK == 0  ? 1
-                              : cell < 0 ? 0
-                                         : count_of(&all, &all.column, cell / all.lanes);
-        }
+            row_count[i] = count_of(&all, &all.row, row + i);
+        for (int i = thread; i < all.cells; i += threads)
+            column_count[i] =
+                cell + i < 0 ? 1 : count_of(&all, &all.column, (cell + i) / all.lanes);
         __syncthreads();
     }
 
-    /* Of cell y of a row, in a tile whose parts are so far apart. */
-    __device__ int address(int row, int y, int apart) const
+    /* The row and the column of the i-th of the thread's cells, or targets, of rows of so many. */
+    __device__ void own(int i, int wide, int *row, int *x) const
     {
-        return (y & (V - 1)) * apart + row * pitch + y / V;
+        const int number =
+            SINGLES ? (int)threadIdx.x + i * (int)blockDim.x : (int)threadIdx.x * V + i;
+
+        *row = number / wide; /* no vector is of two rows */
+        *x = number - *row * wide;
     }
 
     __device__ void find_columns()
@@ -209,255 +156,362 @@ template <bool ALIGNED, typename T, int L, int RANK, int V, int K> struct pgi_ma
         int lead;
         const int first = first_cell(&lead);
 
+        there = 0;
 #pragma unroll
-        for (int k = 0; k < K; k++) {
-            const int group = (int)threadIdx.x + k * (int)blockDim.x;
-            const int row = group / pitch, x = group % pitch * V;
+        for (int i = 0; i < V; i++) {
+            int row, x;
+
+            own(i, all.cells, &row, &x);
             const int at = RANK == 1   ? row
-                           : RANK != 3 ? row_tile * all.rows + row
+                           : RANK == 2 ? row_tile * all.rows + row
                                        : row_tile * all.rows + (int)all.row.shift + row;
-            const int cell = first + x, place = cell >= 0 ? cell / all.lanes : -1;
+            const int cell = first + x, place = cell >= 0 ? cell / all.lanes : -1, y = x - lead;
 
-            row_of[k] = row;
-            there[k] = row < all.source_rows && at >= 0 && at < all.row.sources && place >= 0 &&
-                       place < all.column.sources;
-            offset[k] = there[k] ? (int)(row * all.row.source_stride +
-                                         place * all.column.source_stride + cell -
-                                         place * all.lanes)
-                                 : 0;
-#pragma unroll
-            for (int i = 0; i < V; i++) {
-                const int y = x + i - lead;
-
-                put[k][i] = row < all.source_rows && y >= 0 ? address(row, y, part) : -1;
-                count[k][i] = 1;
-                if (all.divisor_rule != 0 && !all.forward && there[k])
-                    count[k][i] = (Real)(column_count[x + i] * (RANK == 3 ? row_count[row] : 1));
-                inverse[k][i] = reciprocal_of(count[k][i]);
-            }
+            put[i] = row < all.source_rows && y >= 0
+                         ? y % parts() * part + row * pitch + y / parts()
+                         : all.source_rows * all.cells + i;
+            if (i < N)
+                offset[i] = (int)(row * all.row.source_stride + place * all.column.source_stride +
+                                  cell - place * all.lanes);
+            if (row < all.source_rows && at >= 0 && at < all.row.sources && place >= 0 &&
+                place < all.column.sources)
+                there |= 1 << i;
         }
+    }
+
+    /* What is divided by, where windows count so much on the marched axis. */
+    __device__ void find_divisors(int steps_count)
+    {
+        const int wide = all.forward ? all.columns : all.cells;
+        pgi_vector<Real, V> by, inverse;
+        int row, x;
+
+        counted = steps_count;
+        usual = true;
+        own(0, wide, &row, &x);
+#pragma unroll
+        for (int i = 0; i < V; i++) {
+            by.e[i] = (Real)all.divisor;
+            if (all.divisor_rule != 0) {
+                if (SINGLES)
+                    own(i, wide, &row, &x);
+                by.e[i] = 1;
+                if (row < all.source_rows)
+                    by.e[i] = (Real)(column_count[SINGLES ? x : x + i] *
+                                     (RANK == 3 ? row_count[row] : 1)) *
+                              (Real)steps_count;
+            }
+            inverse.e[i] = reciprocal_of(by.e[i]);
+            usual = usual && inverse.e[i] != 0;
+        }
+        copy_shared(divisors->e, by.e);
+        copy_shared(divisors[blockDim.x].e, inverse.e);
+    }
+
+    /* Divides by what a step's windows count; `counts` is of those on the marched axis. */
+    __device__ void divide(Real (&value)[V], const int *counts, Real zero)
+    {
+        const int steps_count = RANK != 1 && all.divisor_rule != 0 ? *counts : 1;
+        pgi_vector<Real, V> by, inverse;
+
+        if (steps_count != counted)
+            find_divisors(steps_count);
+        copy_shared(by.e, divisors->e);
+        copy_shared(inverse.e, divisors[blockDim.x].e);
+        divide_all(value, by.e, inverse.e, usual, zero);
+    }
+
+    /* V numbers, which are aligned to 16 bytes. */
+    __device__ static void copy_shared(Real *to, const Real *from)
+    {
+#pragma unroll
+        for (int i = 0; i < (int)(V * sizeof(Real) / sizeof(uint4)); i++)
+            ((uint4 *)to)[i] = ((const uint4 *)from)[i];
     }
 
     __device__ void find_targets()
     {
-        const int groups = all.columns / V, rows_groups = all.rows / ROWS;
         const int y = (int)threadIdx.x % all.cells, four = (int)threadIdx.x / all.cells;
 
-        rows_from = RANK == 3 && four < rows_groups
+        rows_from = RANK == 3 && four < all.rows / ROWS
                         ? y / pitch * part + four * ROWS * pitch + y % pitch
                         : -1;
         rows_to = y / pitch * summed_part + four * ROWS * pitch + y % pitch;
 #pragma unroll
-        for (int k = 0; k < K; k++) {
-            const int group = (int)threadIdx.x + k * (int)blockDim.x;
-            const int row = group / groups, x = group % groups * V;
+        for (int i = 0; i < N; i++) {
+            int row, x;
+
+            own(i, all.columns, &row, &x);
             const int column = column_tile * all.columns + x, place = column / all.lanes;
             const int at = RANK == 1 ? row : row_tile * all.rows + row;
 
-            target_row[k] = row;
-            take[k] = row < all.rows && at < all.row.targets && place < all.column.targets
-                          ? row * all.cells + x
+            take[i] = row < all.rows && at < all.row.targets && place < all.column.targets
+                          ? row * pitch + x / parts()
                           : -1;
-            to[k] = (int)(row * all.row.target_stride + place * all.column.target_stride + column -
+            to[i] = (int)(row * all.row.target_stride + place * all.column.target_stride + column -
                           place * all.lanes);
         }
     }
 
-    /* Whether the thread's k-th columns have sources at step m; `rest` planes are left (rank 1). */
-    __device__ bool present(int k, int m, int64_t rest) const
+    /* Whether the i-th cell, or target, is there at a step of the march. */
+    __device__ bool inside(int i, int wide, int step, int steps) const
     {
-        if (RANK == 1)
-            return there[k] && row_of[k] < rest;
-        return there[k] && m >= 0 && m < all.march.sources;
+        int row, x;
+
+        if (RANK != 1)
+            return (unsigned)step < (unsigned)steps;
+        if ((step + 1) * all.rows <= all.planes)
+            return true;
+        own(i, wide, &row, &x); /* of the last planes some are missing */
+        return step * all.rows + row < all.planes;
     }
 
-    __device__ void fetch(const T *from, int m, int64_t rest)
+    /* Starts fetching the sources of P steps; 0 where there are none. */
+    __device__ void fetch(const T *from, int step, int stage)
     {
-#pragma unroll
-        for (int k = 0; k < K; k++)
-            if (present(k, m, rest))
-                load_vector<ALIGNED>(from + offset[k], &next[k]);
-    }
-
-    /* The terms of the thread's k-th columns. */
-    __device__ void make_column_terms(int k, Real steps_count, Real (&value)[V]) const
-    {
-        if (all.forward) {
-#pragma unroll
-            for (int i = 0; i < V; i++)
-                value[i] = value[i] + 0;
-        } else if (all.divisor_rule == 0) {
-            make_terms(value, divisor, reciprocal);
-        } else {
-            Real product[V];
+        const int steps = (int)all.march.sources;
 
 #pragma unroll
-            for (int i = 0; i < V; i++)
-                product[i] = count[k][i] * steps_count;
-            make_terms(value, product, inverse[k]);
+        for (int p = 0; p < P; p++) {
+            pgi_vector<T, V> *to = fetched + (stage * P + p) * (int)blockDim.x;
+
+            if (aligned) {
+                const bool here = there && inside(0, all.cells, step + p, steps);
+
+                copy_async<sizeof *to>(to, here ? from + offset[0] : from, here);
+            } else {
+#pragma unroll
+                for (int i = 0; i < V; i++) {
+                    const bool here = there >> i & 1 && inside(i, all.cells, step + p, steps);
+                    const T *at = from + (SINGLES ? offset[i % N] : offset[0] + i);
+
+                    if constexpr (sizeof(T) >= 4)
+                        copy_async<sizeof(T)>(&to->e[i], here ? at : from, here);
+                    else
+                        to->e[i] = here ? load_element(at) : T{};
+                }
+            }
+            from += all.march.source_stride;
         }
     }
 
-    /* The terms of step m go into the rings; their sums, if they are complete, into the tile. */
-    __device__ void sum_steps(int m, int64_t rest, Real steps_count, bool complete, Real *tile)
+    /* The terms of a batch; `counts` is what their windows count on the marched axis. */
+    __device__ void make_batch(int stage, const int *counts, Real (&value)[P][V])
     {
 #pragma unroll
-        for (int k = 0; k < K; k++) {
-            Real value[V];
+        for (int p = 0; p < P; p++) {
+            const pgi_vector<T, V> read = fetched[(stage * P + p) * (int)blockDim.x];
 
-            if (present(k, m, rest)) {
+#pragma unroll
+            for (int i = 0; i < V; i++)
+                value[p][i] = widen(read.e[i]);
+            if (all.forward) {
 #pragma unroll
                 for (int i = 0; i < V; i++)
-                    value[i] = widen(next[k].e[i]);
-                make_column_terms(k, steps_count, value);
+                    value[p][i] = value[p][i] + 0;
             } else {
+                divide(value[p], counts + p, (Real)0);
+            }
+        }
+    }
+
+    /* The terms go into the rings; their sums, if there are targets for them, into the tiles. */
+    __device__ void sum_steps(const Real (&value)[P][V], bool complete, Real *tiles)
+    {
+        Real sum[V][P];
+
+#pragma unroll
+        for (int i = 0; i < V; i++) {
+            Real column[P];
+
+#pragma unroll
+            for (int p = 0; p < P; p++)
+                column[p] = value[p][i];
+            ring[i].push(column, sum[i]);
+        }
+        if (!complete)
+            return;
+#pragma unroll
+        for (int p = 0; p < P; p++) {
+            pgi_vector<Real, V> made;
+
+#pragma unroll
+            for (int i = 0; i < V; i++)
+                made.e[i] = sum[i][p];
+            if (!SINGLES && all.by_lanes)
+                copy_shared(tiles + p * cells_size + put[0], made.e);
+            else
 #pragma unroll
                 for (int i = 0; i < V; i++)
-                    value[i] = 0;
-            }
-#pragma unroll
-            for (int i = 0; i < V; i++) {
-                const Real sum = ring[k][i].push(value[i]);
-
-                if (complete && put[k][i] >= 0)
-                    tile[put[k][i]] = sum;
-            }
+                    tiles[p * cells_size + put[i]] = made.e[i];
         }
     }
 
     __device__ void sum_rows()
     {
-        Real value[ROWS + L - 1], sum[ROWS];
-
         if (rows_from < 0)
             return;
+#pragma unroll 1
+        for (int p = 0; p < P; p++) {
+            const Real *from = cells + p * cells_size + rows_from;
+            Real *into = summed + p * summed_size + rows_to;
+            Real value[ROWS + L - 1], sum[ROWS];
+
 #pragma unroll
-        for (int i = 0; i < ROWS + L - 1; i++)
-            value[i] = cells[rows_from + i * pitch];
-        sum_runs<L, ROWS>(value, sum);
+            for (int i = 0; i < ROWS + L - 1; i++)
+                value[i] = from[i * pitch];
+            sum_runs<L, ROWS>(value, sum);
 #pragma unroll
-        for (int i = 0; i < ROWS; i++)
-            summed[rows_to + i * pitch] = sum[i];
+            for (int i = 0; i < ROWS; i++)
+                into[i * pitch] = sum[i];
+        }
     }
 
-    /* The runs of the thread's k-th targets along a row. */
-    __device__ void sum_columns(const Real *tile, int apart, int k, Real (&sum)[V]) const
+    /* Runs of V neighbours along a row; their parts lie so far apart. */
+    __device__ static void sum_neighbours(const Real *begin, int apart, Real (&sum)[V])
     {
-        const int row = target_row[k], x = take[k] - row * all.cells;
-
-        if (all.lanes == 1) {
-            const Real *begin = tile + row * pitch + x / V;
-            Real value[V + ACROSS - 1];
+        Real value[V + L - 1];
 
 #pragma unroll
-            for (int i = 0; i < V + ACROSS - 1; i++)
-                value[i] = begin[i % V * apart + i / V];
-            sum_runs<ACROSS, V>(value, sum);
-            return;
-        }
+        for (int i = 0; i < V + L - 1; i++)
+            value[i] = begin[i % V * apart + i / V];
+        sum_runs<L, V>(value, sum);
+    }
+
+    /* A run for each of V lanes, which have their like so many cells further. */
+    __device__ static void sum_lanes(const Real *begin, int lanes, Real (&sum)[V])
+    {
+        pgi_vector<Real, V> read[L];
+
+#pragma unroll
+        for (int n = 0; n < L; n++)
+            copy_shared(read[n].e, begin + n * lanes);
 #pragma unroll
         for (int i = 0; i < V; i++) {
-            Real value[ACROSS], one[1];
+            Real value[L], one[1];
 
 #pragma unroll
-            for (int n = 0; n < ACROSS; n++)
-                value[n] = tile[address(row, x + i + n * all.lanes, apart)];
-            sum_runs<ACROSS, 1>(value, one);
+            for (int n = 0; n < L; n++)
+                value[n] = read[n].e[i];
+            sum_runs<L, 1>(value, one);
             sum[i] = one[0];
         }
     }
 
-    __device__ void store_targets(const Real *tile, int apart, T *target, int64_t rest,
-                                  Real steps_count)
+    __device__ static Real sum_single(const Real *begin, int lanes)
     {
-#pragma unroll
-        for (int k = 0; k < K; k++) {
-            Real sum[V];
-
-            if (take[k] < 0 || (RANK == 1 && target_row[k] >= rest))
-                continue;
-            sum_columns(tile, apart, k, sum);
-            if (all.forward) {
-                const int row = target_row[k], x = take[k] - row * all.cells;
+        Real value[L], one[1];
 
 #pragma unroll
-                for (int i = 0; i < V; i++) {
-                    Real by = divisor, inverse_by = reciprocal;
+        for (int n = 0; n < L; n++)
+            value[n] = begin[n * lanes];
+        sum_runs<L, 1>(value, one);
+        return one[0];
+    }
 
-                    if (all.divisor_rule != 0) {
-                        by = (Real)(column_count[x + i] * (RANK == 3 ? row_count[row] : 1)) *
-                             steps_count;
-                        inverse_by = by == 0 ? 0 : reciprocal_of(by);
-                    }
-                    sum[i] = by == 0 ? 0 : quotient(sum[i], by, inverse_by);
-                }
+    /* The targets of one step; `tile` has the sums, its parts so far apart. */
+    __device__ void store_step(const Real *tile, int apart, T *target, int step, const int *counts)
+    {
+        const Real alpha = (Real)all.alpha, beta = (Real)all.beta;
+        const int steps = (int)all.march.targets;
+        Real sum[V];
+
+        if constexpr (SINGLES) {
+#pragma unroll
+            for (int i = 0; i < V; i++)
+                sum[i] = sum_single(tile + max(take[i], 0), all.lanes);
+        } else {
+            if (take[0] < 0 || !inside(0, all.columns, step, steps))
+                return;
+            if (all.by_lanes)
+                sum_lanes(tile + take[0], all.lanes, sum);
+            else
+                sum_neighbours(tile + take[0], apart, sum);
+        }
+        if (all.forward)
+            divide(sum, counts, (Real)-0.0);
+        if constexpr (SINGLES) {
+#pragma unroll
+            for (int i = 0; i < V; i++) {
+                const Real one[1] = {sum[i]};
+
+                if (take[i] >= 0 && inside(i, all.columns, step, steps))
+                    store_scaled<false>(target + to[i], one, alpha, beta);
             }
-            store_scaled<ALIGNED>(target + to[k], sum, (Real)all.alpha, (Real)all.beta);
+        } else if (aligned) {
+            store_scaled<true>(target + to[0], sum, alpha, beta);
+        } else {
+            store_scaled<false>(target + to[0], sum, alpha, beta);
+        }
+    }
+
+    __device__ void store_batch(const Real *tiles, T *target, int step, int end, const int *counts)
+    {
+#pragma unroll 1 /* short code is worth more here */
+        for (int p = 0; p < P; p++) {
+            if (step + p >= end)
+                return;
+            store_step(tiles, RANK == 3 ? summed_part : part, target, step + p, counts + p);
+            tiles += RANK == 3 ? summed_size : cells_size;
+            target += all.march.target_stride;
         }
     }
 
     /* One plane; `source` and `target` are its first elements. */
     __device__ void march(const T *source, T *target)
     {
-        const int begin = segment * all.segment;
+        const int begin = segment * all.segment, first = first_source();
         const int end = min(begin + all.segment, (int)all.march.targets);
-        const int first = begin + (int)all.march.shift, last = first + end - begin + ALONG - 2;
         const int64_t row = RANK == 1 ? 0 : (int64_t)row_tile * all.rows;
         const T *from = source + first * all.march.source_stride +
                         (row + (RANK == 3 ? all.row.shift : 0)) * all.row.source_stride;
-        int64_t rest = all.planes - (int64_t)begin * all.rows;
-        int counted = 1;
+        const int batches = (end - begin + AHEAD + P - 1) / P;
         bool turn = false;
+        int stage = 0;
 
         target += begin * all.march.target_stride + row * all.row.target_stride;
 #pragma unroll
-        for (int k = 0; k < K; k++)
-#pragma unroll
-            for (int i = 0; i < V; i++)
-                ring[k][i].clear();
-        fetch(from, first, rest);
-        for (int m = first; m <= last; m++) {
-            const bool complete = m - first >= ALONG - 1;
-            Real *tile = turn ? summed : cells;
-            int steps_count = 1;
+        for (int i = 0; i < V; i++)
+            ring[i].clear();
+        for (int batch = 1 - PGI_MARCH_STAGES; batch < batches; batch++) {
+            const int late = batch + PGI_MARCH_STAGES - 1, done = batch * P - AHEAD;
+            Real *tiles = turn ? summed : cells, value[P][V];
 
-            if (RANK != 1 && all.divisor_rule != 0) {
-                steps_count = march_count[m - first - (all.forward && complete ? ALONG - 1 : 0)];
-                if (!all.forward && steps_count != counted) {
-                    counted = steps_count;
-#pragma unroll
-                    for (int k = 0; k < K; k++)
-#pragma unroll
-                        for (int i = 0; i < V; i++)
-                            inverse[k][i] = reciprocal_of(count[k][i] * (Real)steps_count);
-                }
+            if (batch >= 0) {
+                await_groups<PGI_MARCH_STAGES - 2>();
+                make_batch(stage, march_count + batch * P, value);
             }
-            sum_steps(m, rest, (Real)steps_count, complete, tile);
-            from += all.march.source_stride;
-            if (m < last)
-                fetch(from, m + 1, rest - all.rows);
-            if (complete) {
+            if (late < batches)
+                fetch(from, first + late * P,
+                      batch < 0    ? late
+                      : stage == 0 ? PGI_MARCH_STAGES - 1
+                                   : stage - 1);
+            end_group();
+            from += P * all.march.source_stride;
+            if (batch < 0)
+                continue;
+            stage = stage + 1 < PGI_MARCH_STAGES ? stage + 1 : 0;
+            sum_steps(value, done >= 0, tiles);
+            if (done < 0)
+                continue;
+            __syncthreads();
+            if (RANK == 3) {
+                sum_rows();
                 __syncthreads();
-                if (RANK == 3) {
-                    sum_rows();
-                    __syncthreads();
-                }
-                store_targets(RANK == 3 ? summed : tile, RANK == 3 ? summed_part : part, target,
-                              rest, (Real)steps_count);
-                target += all.march.target_stride;
-                turn = RANK < 3 && !turn;
             }
-            rest -= all.rows;
+            store_batch(RANK == 3 ? summed : tiles, target, begin + done, end, march_count + done);
+            target += P * all.march.target_stride;
+            turn = RANK < 3 && !turn;
         }
         __syncthreads();
     }
 };
 
-template <bool ALIGNED, typename T, int L, int RANK, int V, int K>
+template <typename T, int L, int RANK, bool SINGLES>
 __device__ inline void march_all(const pgi_cuda_march &march, const pgi_cuda_memory &memory)
 {
-    extern __shared__ char shared[];
-    pgi_marcher<ALIGNED, T, L, RANK, V, K> marcher(march, shared);
+    extern __shared__ __align__(16) char shared[];
+    pgi_marcher<T, L, RANK, SINGLES> marcher(march, memory, shared);
     const int64_t planes = march.inner.count * march.outer.count;
 
     marcher.count_windows();
@@ -473,42 +527,27 @@ __device__ inline void march_all(const pgi_cuda_march &march, const pgi_cuda_mem
     }
 }
 
-#define MARCH(length, rank, width, groups, suffix, type)                                           \
-    extern "C" __global__ void __launch_bounds__(rank == 3 ? 512 : 256,                            \
-                                                 rank == 3   ? 1                                   \
-                                                 : rank == 0 ? 2                                   \
-                                                 : length < 8 ? 4                                   \
-                                                             : 3)                                  \
-        pgi_march_##rank##_##length##_##width##_##suffix(                                          \
-        const __grid_constant__ pgi_cuda_march march, const pgi_cuda_memory memory)                \
+/* Blocks on a multiprocessor: long rings take many registers, and so do eight cells. */
+#define PGI_MARCH_BLOCKS(rank, length)                                                             \
+    ((rank) == 3 && (length) > 3 ? 1 : (rank) == 1 || (length) > 7 ? 2 : 3)
+
+#define MARCH(length, rank, name, singles, suffix, type)                                           \
+    extern "C" __global__ void __launch_bounds__(PGI_MARCH_THREADS(rank, length),                  \
+                                                 PGI_MARCH_BLOCKS(rank, length))                   \
+        pgi_march_##name##_##rank##_##length##_##suffix(                                           \
+            const __grid_constant__ pgi_cuda_march march, const pgi_cuda_memory memory)            \
     {                                                                                              \
-        if (width == 1 || (is_aligned<type, width>((const type *)memory.source) &&                 \
-                           is_aligned<type, width>((const type *)memory.target)))                  \
-            march_all<true, type, length, rank, width, groups>(march, memory);                     \
-        else                                                                                       \
-            march_all<false, type, length, rank, width, groups>(march, memory);                    \
+        march_all<type, length, rank, singles>(march, memory);                                     \
     }
 
-/* Whole vectors, one for a thread, or single elements, four. */
 #define MARCH_TYPES(length, rank)                                                                  \
-    MARCH(length, rank, 4, 1, f32, float)                                                          \
-    MARCH(length, rank, 1, 4, f32, float)                                                          \
-    MARCH(length, rank, 2, 2, f64, double)                                                         \
-    MARCH(length, rank, 1, 4, f64, double)                                                         \
-    MARCH(length, rank, 4, 1, f16, pgi_f16)                                                        \
-    MARCH(length, rank, 1, 4, f16, pgi_f16)                                                        \
-    MARCH(length, rank, 4, 1, bf16, pgi_bf16)                                                      \
-    MARCH(length, rank, 1, 4, bf16, pgi_bf16)
-
-/* Channels as columns, two for a thread: long rings take many registers. */
-#define MARCH_CHANNELS(length, rank)                                                               \
-    MARCH(length, 0, 2, 1, f32, float)                                                             \
-    MARCH(length, 0, 1, 1, f32, float)                                                             \
-    MARCH(length, 0, 2, 1, f64, double)                                                            \
-    MARCH(length, 0, 1, 1, f64, double)                                                            \
-    MARCH(length, 0, 2, 1, f16, pgi_f16)                                                           \
-    MARCH(length, 0, 1, 1, f16, pgi_f16)                                                           \
-    MARCH(length, 0, 2, 1, bf16, pgi_bf16)                                                         \
-    MARCH(length, 0, 1, 1, bf16, pgi_bf16)
+    MARCH(length, rank, vectors, false, f32, float)                                                \
+    MARCH(length, rank, singles, true, f32, float)                                                 \
+    MARCH(length, rank, vectors, false, f64, double)                                               \
+    MARCH(length, rank, singles, true, f64, double)                                                \
+    MARCH(length, rank, vectors, false, f16, pgi_f16)                                              \
+    MARCH(length, rank, singles, true, f16, pgi_f16)                                               \
+    MARCH(length, rank, vectors, false, bf16, pgi_bf16)                                            \
+    MARCH(length, rank, singles, true, bf16, pgi_bf16)
 
 #endif

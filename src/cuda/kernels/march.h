@@ -11,6 +11,26 @@
     each(2, 2) each(3, 2) each(5, 2) each(7, 2) each(9, 2) each(11, 2) each(13, 2)
 #define PGI_MARCH_SIDES_3(each) each(3, 3) each(5, 3) each(7, 3) each(9, 3)
 
+/* Targets that are marched through before a block is done, at most: what windows count on the way
+ * lies in shared memory. */
+#define PGI_MARCH_MOST 1024
+
+/* Cells that a thread has, of which those of rank 1 are summed with more neighbours; sources that
+ * it takes in one go, enough to keep memory busy. */
+#define PGI_MARCH_CELLS(rank, singles) ((rank) == 1 && !(singles) ? 8 : 4)
+#define PGI_MARCH_BATCH(rank, bytes)   ((rank) == 2 && (bytes) == 2 ? 4 : 2)
+
+/* Batches that are under way or at hand. */
+#define PGI_MARCH_STAGES 3
+
+/* Threads of a block at most: large windows need large tiles. */
+#define PGI_MARCH_THREADS(rank, side) ((rank) == 3 && (side) > 3 ? 512 : 256)
+
+/* Where channels lie side by side and W is marched along: every thread has two of them. */
+#define PGI_CHANNELS_EACH    2
+#define PGI_CHANNELS_BATCH   8
+#define PGI_CHANNELS_THREADS 256
+
 /* One of the three axes of a tile: the one that is marched along, its rows, its columns. Target t
  * takes sources t + shift, t + shift + 1, ...; both count from the first of their views. */
 typedef struct pgi_cuda_march_axis {
@@ -36,6 +56,7 @@ typedef struct pgi_cuda_march {
 
     /* Columns are lanes side by side, and counted with them: column = place * lanes + lane. */
     int lanes;
+    int by_lanes; /* a vector is of lanes that are summed with their like in other vectors */
 
     /* A tile: targets in rows and columns, and the sources they need in rows and in cells of a
      * row, which begin at a multiple of the vectors' width. */

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Averages of rank 1, channels first and channels last.
+// Averages of rank 1.
 #include "cuda/kernels/march.cuh"
 
 PGI_MARCH_SIDES_1(MARCH_TYPES)
-PGI_MARCH_SIDES_1(MARCH_CHANNELS)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What the near kernels share: which targets a thread has, their sources, vectors of elements. */
+/* What the near kernels share: which targets a thread has, and their sources. */
 #ifndef PGI_CUDA_KERNELS_NEAR_CUH
 #define PGI_CUDA_KERNELS_NEAR_CUH
 
-#include "cuda/kernels/element.cuh"
 #include "cuda/kernels/general.h"
 #include "cuda/kernels/near.h"
+#include "cuda/kernels/vector.cuh"
 
 #include "core/problem.h"
 
@@ -15,92 +15,6 @@ enum pgi_near_kind {
     NEAR_PAIRS,  /* places, two of which have the same sources */
     NEAR_LANES   /* channels of a place */
 };
-
-template <typename T, int V> struct alignas(sizeof(T) * V) pgi_vector {
-    T e[V];
-};
-
-template <typename T, int V> __device__ inline bool is_aligned(const T *pointer)
-{
-    return (uintptr_t)pointer % (sizeof(T) * V) == 0;
-}
-
-/* One element, of memory that nobody writes. */
-__device__ inline float load_element(const float *from)
-{
-    return __ldg(from);
-}
-
-__device__ inline double load_element(const double *from)
-{
-    return __ldg(from);
-}
-
-template <typename T> __device__ inline T load_element(const T *from)
-{
-    return T{__ldg(&from->bits)};
-}
-
-/* V elements, at once if they are aligned. */
-template <bool ALIGNED, typename T, int V>
-__device__ inline void load_vector(const T *from, pgi_vector<T, V> *to)
-{
-    constexpr int whole = sizeof(pgi_vector<T, V>);
-
-    if constexpr (ALIGNED && whole >= 16) {
-#pragma unroll
-        for (int i = 0; i < whole / 16; i++)
-            ((uint4 *)to)[i] = __ldg((const uint4 *)from + i);
-    } else if constexpr (ALIGNED && whole == 8) {
-        *(uint2 *)to = __ldg((const uint2 *)from);
-    } else if constexpr (ALIGNED && whole == 4) {
-        *(unsigned *)to = __ldg((const unsigned *)from);
-    } else {
-#pragma unroll
-        for (int i = 0; i < V; i++)
-            to->e[i] = from[i];
-    }
-}
-
-template <bool ALIGNED, typename T, int V>
-__device__ inline void store_vector(T *to, const pgi_vector<T, V> &from)
-{
-    constexpr int whole = sizeof(pgi_vector<T, V>);
-
-    if constexpr (ALIGNED && whole >= 16) {
-#pragma unroll
-        for (int i = 0; i < whole / 16; i++)
-            __stcs((uint4 *)to + i, ((const uint4 *)&from)[i]);
-    } else if constexpr (ALIGNED && whole == 8) {
-        __stcs((uint2 *)to, *(const uint2 *)&from);
-    } else {
-#pragma unroll
-        for (int i = 0; i < V; i++)
-            to[i] = from.e[i];
-    }
-}
-
-/* alpha * values + beta * what was there. */
-template <bool ALIGNED, typename T, int V>
-__device__ inline void store_scaled(T *to, const pgi_real<T> (&values)[V], pgi_real<T> alpha,
-                                    pgi_real<T> beta)
-{
-    pgi_vector<T, V> made;
-
-    if (alpha == 1 && beta == 0) {
-#pragma unroll
-        for (int i = 0; i < V; i++)
-            narrow(values[i], &made.e[i]);
-    } else {
-#pragma unroll
-        for (int i = 0; i < V; i++) {
-            if (beta != 0)
-                made.e[i] = to[i];
-            store(&made.e[i], values[i], alpha, beta);
-        }
-    }
-    store_vector<ALIGNED>(to, made);
-}
 
 /* Where plane or image u begins, in elements or in indices. */
 __device__ inline int64_t outer_offset(const pgi_cuda_near &near, unsigned u, int64_t slow,

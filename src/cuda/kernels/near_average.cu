@@ -44,15 +44,15 @@ __device__ static void make_near_terms(const pgi_cuda_near &near, Real (&value)[
     }
 }
 
-// V targets side by side: places of planes, each with sources of its own, for which there must be one
-// divisor; or channels of a place; or pairs of places that have one source, V / 2 of which lie side
-// by side. U planes or images at a time, so that enough loads are under way.
+// V targets side by side: places of planes, each with sources of its own, for which there must be
+// one divisor; or channels of a place; or pairs of places that have one source, V / 2 of which lie
+// side by side. U planes or images at a time, so that enough loads are under way.
 template <bool ALIGNED, typename T, int D, int H, int W, int V, pgi_near_kind KIND, int U>
 __device__ static void near_average(const pgi_cuda_near &near, const pgi_cuda_memory &memory)
 {
     typedef pgi_real<T> Real;
     constexpr bool LANES = KIND == NEAR_LANES;
-    constexpr int OWN = KIND == NEAR_PLACES ? V : 1; // targets with sources of their own
+    constexpr int OWN = KIND == NEAR_PLACES ? V : 1;  // targets with sources of their own
     constexpr int SHARE = KIND == NEAR_PAIRS ? 2 : 1; // targets that have one source
     constexpr int ALL = D * H * W, VALUES = V / OWN / SHARE;
     const unsigned v = blockIdx.x * blockDim.x + threadIdx.x;
@@ -115,8 +115,8 @@ __device__ static void near_average(const pgi_cuda_near &near, const pgi_cuda_me
                     make_near_terms(near, term[k], divisor, reciprocal);
                 } else {
                     const int w = k % W, h = k / W % H, d = k / W / H;
-                    const Real count = (Real)((int64_t)entry[0].count[d] * entry[1].count[h] *
-                                              entry[2].count[w]);
+                    const Real count =
+                        (Real)((int64_t)entry[0].count[d] * entry[1].count[h] * entry[2].count[w]);
 
                     make_terms(term[k], count, reciprocal_of(count));
                 }
@@ -127,9 +127,9 @@ __device__ static void near_average(const pgi_cuda_near &near, const pgi_cuda_me
                 if (near.forward)
                     sums[i] = divisor == 0 ? 0 : quotient(sums[i], divisor, reciprocal);
             }
-            store_scaled<ALIGNED>(
-                target + outer_offset(near, u + j, near.target_slow, near.target_fast), sums,
-                alpha, beta);
+            store_scaled<ALIGNED>(target +
+                                      outer_offset(near, u + j, near.target_slow, near.target_fast),
+                                  sums, alpha, beta);
         }
     }
 }
@@ -171,7 +171,7 @@ __device__ static void span_average(const pgi_cuda_near &near, const pgi_cuda_me
 
             if (u + n >= near.outer)
                 break;
-            // D, then H
+                // D, then H
 #pragma unroll
             for (int h = 0; h < H; h++) {
                 Real sum_d[WINDOWS];
@@ -202,12 +202,11 @@ __device__ static void span_average(const pgi_cuda_near &near, const pgi_cuda_me
             }
 #pragma unroll
             for (int i = 0; i < V; i++)
-                sums[i] = Span::count(i) == 2
-                              ? column[Span::first(i)] + column[Span::first(i) + 1]
-                              : column[Span::first(i)];
-            store_scaled<ALIGNED>(
-                target + outer_offset(near, u + n, near.target_slow, near.target_fast), sums,
-                (Real)near.alpha, (Real)near.beta);
+                sums[i] = Span::count(i) == 2 ? column[Span::first(i)] + column[Span::first(i) + 1]
+                                              : column[Span::first(i)];
+            store_scaled<ALIGNED>(target +
+                                      outer_offset(near, u + n, near.target_slow, near.target_fast),
+                                  sums, (Real)near.alpha, (Real)near.beta);
         }
     }
 }
@@ -225,9 +224,8 @@ __device__ static void span_average(const pgi_cuda_near &near, const pgi_cuda_me
     }
 
 #define SPAN(d, h, v, u, suffix, type)                                                             \
-    extern "C" __global__ void __launch_bounds__(256)                                              \
-        pgi_near_average_##d##h##2_span_##suffix(const __grid_constant__ pgi_cuda_near near,       \
-                                                 const pgi_cuda_memory memory)                     \
+    extern "C" __global__ void __launch_bounds__(256) pgi_near_average_##d##h##2_span_##suffix(    \
+        const __grid_constant__ pgi_cuda_near near, const pgi_cuda_memory memory)                  \
     {                                                                                              \
         if (!is_aligned<type, v>((const type *)memory.target))                                     \
             near.span_late ? span_average<false, type, d, h, v, 1, true>(near, memory)             \

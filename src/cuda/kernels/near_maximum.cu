@@ -6,8 +6,8 @@
 
 #include <math_constants.h>
 
-// Whether an index, less that of its window's first tap, is that of a tap. What lies in a plane can be
-// said in 32 bits.
+// Whether an index, less that of its window's first tap, is that of a tap. What lies in a plane can
+// be said in 32 bits.
 __device__ static bool is_tap(int64_t beyond, const int taps[3], const pgi_cuda_near &near)
 {
     const unsigned rest = (unsigned)beyond;
@@ -162,11 +162,12 @@ __device__ static void span_gradient(const pgi_cuda_near &near, const pgi_cuda_m
     const Index *indices = (const Index *)memory.indices;
     T *dx = (T *)memory.target + place.target(near);
     const int64_t mine = place.index(near);
-    const pgi_cuda_entry entry[2] = {entry_of(near, 0, place.at[0]), entry_of(near, 1, place.at[1])};
+    const pgi_cuda_entry entry[2] = {entry_of(near, 0, place.at[0]),
+                                     entry_of(near, 1, place.at[1])};
     // the row of windows that this one covers first, if any, and which window each place does
-    const int duty_row =
-        near.checks && entry[0].first >= 0 && entry[1].first >= 0 ? entry[0].first * H + entry[1].first
-                                                                  : -1;
+    const int duty_row = near.checks && entry[0].first >= 0 && entry[1].first >= 0
+                             ? entry[0].first * H + entry[1].first
+                             : -1;
     int duty[V], width[V];
 
 #pragma unroll
@@ -365,8 +366,9 @@ template <typename T, int V> __device__ static bool all_aligned(const pgi_cuda_m
     }
 
 #define MAXIMUM(v, mode, lanes, width, index, suffix, type)                                        \
-    extern "C" __global__ void __launch_bounds__(256) pgi_near_maximum_##mode##_##width##_##suffix( \
-        const __grid_constant__ pgi_cuda_near near, const pgi_cuda_memory memory)                  \
+    extern "C" __global__ void __launch_bounds__(256)                                              \
+        pgi_near_maximum_##mode##_##width##_##suffix(const __grid_constant__ pgi_cuda_near near,   \
+                                                     const pgi_cuda_memory memory)                 \
     {                                                                                              \
         if (all_aligned<type, v>(memory))                                                          \
             near_maximum<true, type, index, v, lanes>(near, memory);                               \

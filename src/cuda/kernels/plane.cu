@@ -8,7 +8,7 @@
 
 #include <math_constants.h>
 
-#define WARP     32
+#define WARP      32
 #define ALL_LANES 0xffffffffu
 
 __device__ static int64_t plane_offset(const pgi_cuda_plane &all, const pgi_cuda_strides &strides,
