@@ -58,7 +58,8 @@ static void fetch(const sup_memory *to, const void *first)
 
 /* --------------------------------------------------------------- comparison */
 
-static const char *const strategies[] = {NULL, "whole", "spread", "halves", "near", "march", "plane", "general"};
+static const char *const strategies[] = {NULL,   "whole", "spread", "halves",
+                                         "near", "march", "plane",  "general"};
 
 enum {
     STRATEGIES = sizeof strategies / sizeof *strategies
