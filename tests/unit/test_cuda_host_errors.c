@@ -233,7 +233,7 @@ static void test_allocator_fails(void **state)
 
     (void)state;
     poolgrad_desc_parse("avg2d:f32:nchw:2x3x40x44:k2:s2", &desc, NULL);
-    options = counted_options(&a, NULL);
+    options = counted_options(&a, "near"); /* makes a table */
     for (nth = 1;; nth++) {
         a.calls = 0;
         a.fail_at = nth;
@@ -244,8 +244,30 @@ static void test_allocator_fails(void **state)
         assert_int_equal(a.live, 0);
         assert_int_equal(fake->live(), live);
     }
-    assert_true(nth > 1);
+    assert_true(nth > 2);
     poolgrad_cuda_plan_destroy(plan);
+}
+
+/* Tensors that just fit in 64 bits, and what the kernels need beside them does not. */
+static void test_overflow(void **state)
+{
+    static const char *const problems[][2] = {
+        {"avg3d:f16:ncdhw:1200000000x1200000000x1x1x1:k1", "does not fit in 64 bits"},
+        {"max2d:f16:nchw:1000000x1000000x2x2:adaptive:o1500x1000:from=x", "do not fit in 64 bits"},
+    };
+    const poolgrad_options options = options_for("general", 1);
+    poolgrad_cuda_plan *plan;
+    poolgrad_error error;
+    poolgrad_desc desc;
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < sizeof problems / sizeof *problems; i++) {
+        assert_int_equal(poolgrad_desc_parse(problems[i][0], &desc, NULL), POOLGRAD_OK);
+        expect_error(poolgrad_cuda_plan_create(&plan, &desc, &options, 0, &error), &error,
+                     POOLGRAD_ERR_OVERFLOW, problems[i][1]);
+        assert_null(plan);
+    }
 }
 
 static void test_bad_arguments(void **state)
@@ -256,6 +278,7 @@ static void test_bad_arguments(void **state)
     poolgrad_buffers buffers = cuda_host_buffers(plan);
     poolgrad_error error;
     poolgrad_desc desc;
+    int32_t count;
 
     (void)state;
     poolgrad_desc_parse(max_problem, &desc, NULL);
@@ -279,8 +302,13 @@ static void test_bad_arguments(void **state)
                  "plan is NULL");
     expect_error(poolgrad_cuda_execute(NULL, &buffers, NULL, &error), &error, POOLGRAD_ERR_NULL,
                  "plan is NULL");
+    expect_error(poolgrad_cuda_check(NULL, &buffers, NULL, &error), &error, POOLGRAD_ERR_NULL,
+                 "plan is NULL");
     expect_error(poolgrad_cuda_check(plan, NULL, NULL, &error), &error, POOLGRAD_ERR_NULL,
                  "buffers is NULL");
+    fake->fail_call("cuDeviceGetCount", 1, FAKE_INVALID_CONTEXT);
+    expect_error(poolgrad_cuda_device_count(&count, &error), &error, POOLGRAD_ERR_DEVICE,
+                 "counting devices failed: CUDA_ERROR_INVALID_CONTEXT");
     poolgrad_desc_parse("avg2d:f32:nchw:2x3x40x44:k2:s2:parity=torch", &desc, NULL);
     expect_error(poolgrad_cuda_plan_create(&none, &desc, NULL, 0, &error), &error,
                  POOLGRAD_ERR_UNSUPPORTED, "only the CPU");
@@ -528,19 +556,13 @@ static void test_stand_in(void **state)
 int main(int argc, char **argv)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stand_in),
-        cmocka_unit_test(test_start),
-        cmocka_unit_test(test_start_fails),
-        cmocka_unit_test(test_opening_fails),
-        cmocka_unit_test(test_planning_fails),
-        cmocka_unit_test(test_allocator_fails),
-        cmocka_unit_test(test_bad_arguments),
-        cmocka_unit_test(test_pointers),
-        cmocka_unit_test(test_streams),
-        cmocka_unit_test(test_captured_stream),
-        cmocka_unit_test(test_other_device_current),
-        cmocka_unit_test(test_workspace),
-        cmocka_unit_test(test_executing_fails),
+        cmocka_unit_test(test_stand_in),        cmocka_unit_test(test_start),
+        cmocka_unit_test(test_start_fails),     cmocka_unit_test(test_opening_fails),
+        cmocka_unit_test(test_planning_fails),  cmocka_unit_test(test_allocator_fails),
+        cmocka_unit_test(test_overflow),        cmocka_unit_test(test_bad_arguments),
+        cmocka_unit_test(test_pointers),        cmocka_unit_test(test_streams),
+        cmocka_unit_test(test_captured_stream), cmocka_unit_test(test_other_device_current),
+        cmocka_unit_test(test_workspace),       cmocka_unit_test(test_executing_fails),
     };
 
     if (argc > 1 && strcmp(argv[1], "--answers") == 0)
