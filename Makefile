@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Drives CMake and the scripts; holds no build rules of its own.
 
-TEST_PRESETS = release clang asan tsan msan aarch64
+TEST_PRESETS = release clang asan cuda-host tsan msan aarch64
 prefix ?= /usr/local
 seconds ?= 0.5
 
@@ -13,7 +13,7 @@ all: ## build library and program (build/release)
 	@scripts/build.sh release
 
 cuda: ## the same with the CUDA backend (build/cuda); downloads its compiler, 100 MB, once
-	@scripts/setup.sh build
+	@scripts/setup.sh cuda
 	@scripts/fetch_cuda.sh
 	@scripts/build.sh cuda
 

@@ -8,7 +8,6 @@
 #include <poolgrad/cuda.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "data.h"
 #include "gpu.h"
@@ -115,7 +114,6 @@ static int fill_indices(cuda_sets *sets, int operand)
 
 static int make_sets(cuda_sets *sets, const poolgrad_cuda_plan *plan, size_t cache)
 {
-    memset(sets, 0, sizeof *sets);
     sets->plan = plan;
     sets->desc = *poolgrad_cuda_plan_desc(plan);
     sets->operand_count = cli_operands(&sets->desc, sets->operands);
@@ -165,7 +163,7 @@ static int measure_case(const char *verb, cli_case *one, const char *strategy, s
     poolgrad_desc desc;
     poolgrad_cuda_plan *plan;
     poolgrad_error error;
-    cuda_sets sets;
+    cuda_sets sets = {0};
     poolgrad_options_init(&options);
     options.strategy = strategy;
     one->info.size = sizeof one->info;
@@ -190,15 +188,14 @@ static int measure_case(const char *verb, cli_case *one, const char *strategy, s
             times = (int)sets.count;
         double copy = sup_gpu_copy_time(copied, copied + COPIED, COPIED);
         one->times.cold = sup_gpu_time(times, execute_cold, &sets);
-        one->times.hot = sup_gpu_time(times, execute_hot, &sets);
+        one->times.hot = one->times.cold > 0 ? sup_gpu_time(times, execute_hot, &sets) : -1;
         one->times.rate = one->times.reading = one->times.writing = 2.0 * (double)COPIED / copy;
         if (copy <= 0 || one->times.cold <= 0 || one->times.hot <= 0) {
             cli_error(verb, "%s: the device failed: %s", one->problem, sets.error.message);
             code = CLI_DATA;
         }
     }
-    if (code == CLI_OK)
-        free_sets(&sets);
+    free_sets(&sets);
     poolgrad_cuda_plan_destroy(plan);
     return code;
 }

@@ -20,6 +20,10 @@ void cli_error(const char *verb, const char *format, ...)
 
 int cli_library_error(const char *verb, const char *problem, const poolgrad_error *error)
 {
+    if (!problem) { /* about this machine */
+        cli_error(verb, "%s", error->message);
+        return CLI_DATA;
+    }
     switch (error->status) {
     case POOLGRAD_ERR_SYNTAX:
         cli_error(verb, "cannot read '%s': %s; 'poolgrad help problem' shows the form", problem,
@@ -29,10 +33,6 @@ int cli_library_error(const char *verb, const char *problem, const poolgrad_erro
         cli_error(verb, "%s; 'poolgrad info' lists the names", error->message);
         return CLI_USAGE;
     case POOLGRAD_ERR_UNSUPPORTED:
-        if (!problem) {
-            cli_error(verb, "%s", error->message);
-            return CLI_DATA;
-        }
         cli_error(verb, "%s: %s; 'poolgrad info' lists what this machine has", problem,
                   error->message);
         return CLI_DATA;

@@ -18,8 +18,10 @@ target=build/deps/cuda
 if [ -x "$target/nvidia/cu13/bin/nvcc" ] && [ "$(cat "$target/packages" 2>/dev/null)" = "${packages[*]}" ]; then
     exit 0
 fi
+# Debian's Python has pip only in environments of one's own.
+python3 -m venv build/deps/pip
 rm -rf "$target"
 mkdir -p "$target"
-python3 -m pip install --quiet --no-deps --disable-pip-version-check --root-user-action=ignore \
-    --target "$target" "${packages[@]}"
+build/deps/pip/bin/python -m pip install --quiet --no-deps --disable-pip-version-check \
+    --root-user-action=ignore --target "$target" "${packages[@]}"
 echo "${packages[*]}" >"$target/packages"

@@ -3,13 +3,14 @@
  * poolgrad on a CUDA device: the same problems, the same bits, on the caller's stream.
  *
  *     poolgrad_cuda_plan *plan;
- *     poolgrad_cuda_plan_create(&plan, &desc, NULL, 0, NULL);   on device 0
- *     buffers.dy = dy;                                    memory of the device
+ *     poolgrad_cuda_plan_create(&plan, &desc, NULL, 0, NULL); on device 0
+ *     buffers.dy = dy; memory of the device, all of them
  *     buffers.dx = dx;
- *     buffers.workspace = workspace;                      of poolgrad_cuda_plan_workspace(plan)
- * bytes buffers.workspace_size = poolgrad_cuda_plan_workspace(plan); poolgrad_cuda_execute(plan,
- * &buffers, stream, NULL); poolgrad_cuda_check(plan, &buffers, stream, NULL);  only max gradients
- * from indices need it poolgrad_cuda_plan_destroy(plan);
+ *     buffers.workspace = workspace;
+ *     buffers.workspace_size = poolgrad_cuda_plan_workspace(plan);
+ *     poolgrad_cuda_execute(plan, &buffers, stream, NULL);
+ *     poolgrad_cuda_check(plan, &buffers, stream, NULL); only max gradients from indices need it
+ *     poolgrad_cuda_plan_destroy(plan);
  *
  * Every rule of poolgrad.h holds here too. A library built without CUDA has these functions as
  * well; they fail with ERR_UNSUPPORTED. So they do where there is no driver (the library looks for

@@ -25,7 +25,7 @@ static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 static poolgrad_status find_device(int32_t ordinal, const pgi_cuda_driver **driver, int *handle,
                                    poolgrad_error *error)
 {
-    int count, result;
+    int count = 0, result;
 
     PGI_TRY(pgi_cuda_driver_find(driver, error));
     result = (*driver)->device_count(&count);
@@ -43,7 +43,7 @@ static poolgrad_status find_device(int32_t ordinal, const pgi_cuda_driver **driv
 poolgrad_status poolgrad_cuda_device_count(int32_t *count, poolgrad_error *error)
 {
     const pgi_cuda_driver *driver;
-    int devices_found, result;
+    int devices_found = 0, result;
 
     if (!count)
         return pgi_fail(error, POOLGRAD_ERR_NULL, "count is NULL");
@@ -60,7 +60,7 @@ poolgrad_status poolgrad_cuda_device_describe(int32_t device, poolgrad_cuda_devi
 {
     const pgi_cuda_driver *driver;
     poolgrad_cuda_device described;
-    int handle, cache = 0, result;
+    int handle = 0, cache = 0, result;
     size_t memory = 0, size;
 
     PGI_TRY(pgi_struct_read(&described, sizeof described, info, sizeof described, "info", error));
@@ -90,13 +90,20 @@ poolgrad_status poolgrad_cuda_device_describe(int32_t device, poolgrad_cuda_devi
     return pgi_ok(error);
 }
 
+/* What an attempt before this one has loaded stays. */
 static poolgrad_status load_kernels(pgi_cuda_device *device, poolgrad_error *error)
 {
     int i, result = PGI_CUDA_SUCCESS;
 
     PGI_TRY(pgi_cuda_device_enter(device, error));
-    for (i = 0; pgi_cuda_images[i].name && result == PGI_CUDA_SUCCESS; i++)
-        result = device->driver->module_load(&device->module[i], pgi_cuda_images[i].bytes);
+    for (i = 0; pgi_cuda_images[i].name && result == PGI_CUDA_SUCCESS; i++) {
+        void *module = device->module[i];
+
+        if (!module)
+            result = device->driver->module_load(&module, pgi_cuda_images[i].bytes);
+        if (result == PGI_CUDA_SUCCESS)
+            device->module[i] = module;
+    }
     pgi_cuda_device_leave(device);
     if (result != PGI_CUDA_SUCCESS)
         return pgi_cuda_fail(device->driver, result, "loading the kernels onto the device", error);
@@ -108,7 +115,6 @@ static poolgrad_status make_device(int32_t ordinal, pgi_cuda_device *device, poo
     poolgrad_cuda_device info = {.size = sizeof info};
     int result;
 
-    memset(device, 0, sizeof *device);
     PGI_TRY(find_device(ordinal, &device->driver, &device->handle, error));
     PGI_TRY(poolgrad_cuda_device_describe(ordinal, &info, error));
     if (info.compute_major * 10 + info.compute_minor < LEAST_COMPUTE)
@@ -120,7 +126,10 @@ static poolgrad_status make_device(int32_t ordinal, pgi_cuda_device *device, poo
     device->ordinal = ordinal;
     device->multiprocessors = info.multiprocessors;
     device->cache = info.cache;
-    result = device->driver->context_retain(&device->context, device->handle);
+    result =
+        device->driver->device_attribute(&device->shared, PGI_CUDA_MOST_SHARED, device->handle);
+    if (result == PGI_CUDA_SUCCESS && !device->context)
+        result = device->driver->context_retain(&device->context, device->handle);
     if (result != PGI_CUDA_SUCCESS)
         return pgi_cuda_fail(device->driver, result, "opening the device", error);
     return load_kernels(device, error);
@@ -161,11 +170,25 @@ void pgi_cuda_device_leave(const pgi_cuda_device *device)
     device->driver->context_pop(&context);
 }
 
+/* Allows a kernel all the shared memory that there is. What is allowed belongs to the kernel, not
+ * to a launch: with no more than one plan needs, it would take from another what that needs. */
+static int allow_shared(const pgi_cuda_device *device, void *function)
+{
+    const pgi_cuda_driver *driver = device->driver;
+    int own = 0, result = driver->function_get(&own, PGI_CUDA_FUNCTION_SHARED, function);
+
+    return result == PGI_CUDA_SUCCESS
+               ? driver->function_set(function, PGI_CUDA_FUNCTION_DYNAMIC_SHARED,
+                                      device->shared - own)
+               : result;
+}
+
 poolgrad_status pgi_cuda_device_kernel(const pgi_cuda_device *device, const char *file,
                                        const char *name, int block, int shared, void **function,
                                        int *resident, poolgrad_error *error)
 {
     const pgi_cuda_driver *driver = device->driver;
+    char what[96];
     int i = 0, result;
 
     while (strcmp(pgi_cuda_images[i].name, file) != 0)
@@ -173,13 +196,14 @@ poolgrad_status pgi_cuda_device_kernel(const pgi_cuda_device *device, const char
     PGI_TRY(pgi_cuda_device_enter(device, error));
     result = driver->module_function(function, device->module[i], name);
     if (result == PGI_CUDA_SUCCESS && shared > PLAIN_SHARED)
-        result = driver->function_set(*function, PGI_CUDA_FUNCTION_DYNAMIC_SHARED, shared);
+        result = allow_shared(device, *function);
     if (result == PGI_CUDA_SUCCESS) /* and the code is on the device from here on */
         result = driver->occupancy(resident, *function, block, (size_t)shared);
     pgi_cuda_device_leave(device);
-    return result == PGI_CUDA_SUCCESS
-               ? POOLGRAD_OK
-               : pgi_cuda_fail(driver, result, "finding a kernel on the device", error);
+    if (result == PGI_CUDA_SUCCESS)
+        return POOLGRAD_OK;
+    snprintf(what, sizeof what, "preparing the kernel %s", name);
+    return pgi_cuda_fail(driver, result, what, error);
 }
 
 poolgrad_status pgi_cuda_device_put(const pgi_cuda_device *device, const void *from, size_t bytes,

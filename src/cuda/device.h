@@ -18,6 +18,7 @@ typedef struct pgi_cuda_device {
     void *context; /* the primary one */
     void *module[PGI_CUDA_MODULES];
     int multiprocessors;
+    int shared;    /* bytes of shared memory that a block can have */
     int64_t cache; /* bytes of L2 */
 } pgi_cuda_device;
 

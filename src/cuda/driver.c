@@ -36,6 +36,7 @@ static const struct {
     {"cuCtxPopCurrent_v2", offsetof(pgi_cuda_driver, context_pop)},
     {"cuModuleLoadData", offsetof(pgi_cuda_driver, module_load)},
     {"cuModuleGetFunction", offsetof(pgi_cuda_driver, module_function)},
+    {"cuFuncGetAttribute", offsetof(pgi_cuda_driver, function_get)},
     {"cuFuncSetAttribute", offsetof(pgi_cuda_driver, function_set)},
     {"cuOccupancyMaxActiveBlocksPerMultiprocessor", offsetof(pgi_cuda_driver, occupancy)},
     {"cuLaunchKernel", offsetof(pgi_cuda_driver, launch)},

@@ -22,11 +22,13 @@ enum {
     PGI_CUDA_L2_BYTES = 38,
     PGI_CUDA_COMPUTE_MAJOR = 75,
     PGI_CUDA_COMPUTE_MINOR = 76,
+    PGI_CUDA_MOST_SHARED = 97,
 
     PGI_CUDA_POINTER_MEMORY_TYPE = 2,
     PGI_CUDA_POINTER_DEVICE = 9,
     PGI_CUDA_MEMORY_DEVICE = 2,
 
+    PGI_CUDA_FUNCTION_SHARED = 1,
     PGI_CUDA_FUNCTION_DYNAMIC_SHARED = 8
 };
 
@@ -45,6 +47,7 @@ typedef struct pgi_cuda_driver {
     int (*context_pop)(void **context);
     int (*module_load)(void **module, const void *image);
     int (*module_function)(void **function, void *module, const char *name);
+    int (*function_get)(int *value, int attribute, void *function);
     int (*function_set)(void *function, int attribute, int value);
     int (*occupancy)(int *blocks, void *function, int block_size, size_t shared);
     int (*launch)(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,

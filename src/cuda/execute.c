@@ -79,9 +79,10 @@ static poolgrad_status check_stream(const poolgrad_cuda_plan *plan, void *stream
     return POOLGRAD_OK;
 }
 
+/* A part may be empty, and the workspace then NULL. */
 static void *part(const poolgrad_buffers *read, size_t at)
 {
-    return at == PGI_CUDA_NOWHERE ? NULL : (char *)read->workspace + at;
+    return at == PGI_CUDA_NOWHERE || !read->workspace ? NULL : (char *)read->workspace + at;
 }
 
 static pgi_cuda_memory memory_of(const pgi_cuda_step *step, const poolgrad_buffers *read,
