@@ -149,19 +149,24 @@ template <typename T, int K, int E> struct pgi_cell_taps {
     int row[K];         // offsets
     bool vectors;
 
-    __device__ void load(const pgi_cuda_cell &cell, const T *x, T (&value)[K][COLUMNS]) const
+    __device__ void load(const pgi_cuda_cell &cell, const T *x,
+                         pgi_real<T> (&value)[K][COLUMNS]) const
     {
         if (vectors) {
+            pgi_vector<T, V> loaded[K];
+            T beside[K];
+
 #pragma unroll
             for (int th = 0; th < K; th++) {
-                pgi_vector<T, V> loaded;
-
-                load_vector<true>(x + (row[th] + column), &loaded);
-#pragma unroll
-                for (int c = 0; c < V; c++)
-                    value[th][c + E] = loaded.e[c];
+                load_vector<true>(x + (row[th] + column), &loaded[th]);
                 if (K == 3)
-                    value[th][E ? 0 : COLUMNS - 1] = load_element(x + (row[th] + beyond));
+                    beside[th] = load_element(x + (row[th] + beyond));
+            }
+#pragma unroll
+            for (int th = 0; th < K; th++) {
+                widen_all(loaded[th], value[th] + E);
+                if (K == 3)
+                    value[th][E ? 0 : COLUMNS - 1] = widen(beside[th]);
             }
         } else {
 #pragma unroll
@@ -169,7 +174,7 @@ template <typename T, int K, int E> struct pgi_cell_taps {
 #pragma unroll
                 for (int c = 0; c < COLUMNS; c++)
                     value[th][c] =
-                        load_element(x + (row[th] + clamped(column - E + c, cell.in[2])));
+                        widen(load_element(x + (row[th] + clamped(column - E + c, cell.in[2]))));
         }
     }
 };
@@ -190,15 +195,9 @@ __device__ static bool contest_rows(const pgi_cuda_cell &cell, const T *x,
 #pragma unroll 1
     for (int td = 0; td < (R == 3 ? K : 1); td++) {
         const int d = R == 3 ? clamped(2 * od - cell.pad[0] + td, cell.in[0]) : od;
-        T loaded[K][Taps::COLUMNS];
         Real value[K][Taps::COLUMNS];
 
-        taps.load(cell, x + d * cell.positions.place[0], loaded);
-#pragma unroll
-        for (int th = 0; th < K; th++)
-#pragma unroll
-            for (int c = 0; c < Taps::COLUMNS; c++)
-                value[th][c] = widen(loaded[th][c]);
+        taps.load(cell, x + d * cell.positions.place[0], value);
 #pragma unroll
         for (int j = 0; j < Taps::OWN; j++) {
             pgi_cell_bout<RULES, Real> bout = {best[j].value, -1, false};
@@ -301,6 +300,7 @@ __device__ static bool contest_lanes(const pgi_cuda_cell &cell, const T *x, bool
         const int d = R == 3 ? clamped(2 * od - cell.pad[0] + td, cell.in[0]) : od;
         const T *slice = x + d * cell.positions.place[0];
         pgi_vector<T, V> loaded[K * K];
+        Real value[K * K][V];
 
         if (vectors) {
 #pragma unroll
@@ -312,12 +312,15 @@ __device__ static bool contest_lanes(const pgi_cuda_cell &cell, const T *x, bool
                 load_vector<false>(slice + (row[tap / K] + column[tap % K]), &loaded[tap]);
         }
 #pragma unroll
+        for (int tap = 0; tap < K * K; tap++)
+            widen_all(loaded[tap], value[tap]);
+#pragma unroll
         for (int i = 0; i < V; i++) {
             pgi_cell_bout<RULES, Real> bout = {best[i].value, -1, false};
 
 #pragma unroll
             for (int tap = 0; tap < K * K; tap++)
-                bout.meet(widen(loaded[tap].e[i]), (tap / K) << 2 | tap % K, td == 0, cell.nan);
+                bout.meet(value[tap][i], (tap / K) << 2 | tap % K, td == 0, cell.nan);
             best[i].value = bout.best;
             best[i].code = bout.code >= 0 ? td << 4 | bout.code : best[i].code;
             nan |= bout.saw_nan();
@@ -386,7 +389,7 @@ __device__ static void maximum_lanes(const pgi_cuda_cell &cell, const pgi_cuda_m
 }
 
 #define ROWS(pass, rules, k, e, r, suffix, type)                                                   \
-    extern "C" __global__ void __launch_bounds__(256)                                              \
+    extern "C" __global__ void __launch_bounds__(256, 3)                                           \
         pgi_cell_##pass##_##k##e##r##_rows_##suffix(const __grid_constant__ pgi_cuda_cell cell,    \
                                                     const pgi_cuda_memory memory)                  \
     {                                                                                              \
@@ -394,7 +397,7 @@ __device__ static void maximum_lanes(const pgi_cuda_cell &cell, const pgi_cuda_m
     }
 
 #define LANES(pass, rules, k, r, suffix, type)                                                     \
-    extern "C" __global__ void __launch_bounds__(256)                                              \
+    extern "C" __global__ void __launch_bounds__(256, 3)                                           \
         pgi_cell_##pass##_##k##r##_lanes_##suffix(const __grid_constant__ pgi_cuda_cell cell,      \
                                                   const pgi_cuda_memory memory)                    \
     {                                                                                              \
