@@ -12,7 +12,18 @@ endif()
 # The table of images; `table` and `declarations` are of its entries.
 function(poolgrad_cuda_table out declarations table)
   file(CONFIGURE OUTPUT "${out}" @ONLY CONTENT
-    "#include \"cuda/images.h\"\n\n@declarations@\nconst pgi_cuda_image pgi_cuda_images[] = {\n@table@    {0, 0},\n};\n")
+    [=[
+#include "cuda/images.h"
+
+#include "cuda/device.h"
+
+@declarations@
+const pgi_cuda_image pgi_cuda_images[] = {
+@table@    {0, 0},
+};
+_Static_assert(sizeof pgi_cuda_images / sizeof pgi_cuda_images[0] <= PGI_CUDA_MODULES + 1,
+               "PGI_CUDA_MODULES is too small");
+]=])
 endfunction()
 
 function(poolgrad_cuda_kernels out)

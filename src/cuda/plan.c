@@ -134,6 +134,7 @@ poolgrad_status poolgrad_cuda_plan_create(poolgrad_cuda_plan **plan, const poolg
     if (!plan)
         return pgi_fail(error, POOLGRAD_ERR_NULL, "plan is NULL");
     *plan = NULL;
+    memset(&problem, 0, sizeof problem); /* kernels are told also what this problem does not have */
     PGI_TRY(pgi_desc_read(&problem.desc, desc, error));
     PGI_TRY(pgi_options_read(&read, options, error));
     PGI_TRY(pgi_problem_make(&problem, error));

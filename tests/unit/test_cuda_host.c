@@ -309,7 +309,9 @@ static void try_side(int side, int width, int count)
     static const char *const shapes[] = {
         "%s1d:%s:ncx:2x3x%d:k%d%s",       "%s1d:%s:nxc:2x9x%d:k%d%s",
         "%s1d:%s:nxc:2x16x%d:k%d%s",      "%s2d:%s:ncx:2x3x40x%d:k%d%s",
-        "%s2d:%s:nxc:2x16x40x%d:k%d%s",   "%s3d:%s:ncx:1x3x40x40x%d:k%d%s",
+        "%s2d:%s:nxc:2x16x40x%d:k%d%s",   "%s2d:%s:ncx:2x3x40x%d:k2x%d%s",
+        "%s2d:%s:nxc:2x16x40x%d:k2x%d%s", "%s2d:%s:ncx:2x3x40x%d:k3x%d%s",
+        "%s2d:%s:nxc:2x16x40x%d:k3x%d%s", "%s3d:%s:ncx:1x3x40x40x%d:k%d%s",
         "%s3d:%s:nxc:1x16x40x40x%d:k%d%s"};
     char pad[16];
     const char *const ends[] = {"",
@@ -317,6 +319,8 @@ static void try_side(int side, int width, int count)
                                 ":s2",
                                 ":s2:p1",
                                 ":from=x",
+                                ":s2:from=x",
+                                ":s2:p1:from=x",
                                 ":s2:index=i32:base=plane",
                                 ":s2:p1:index=i32:base=plane"};
     size_t shape, op, type, end;
