@@ -165,7 +165,7 @@ static int shared_bytes(const pgi_cuda_march *march, const pgi_problem *problem,
     const int64_t own = (int64_t)threads * PGI_MARCH_CELLS(rank, singles);
     const int64_t real = (int64_t)pgi_compute_size(problem->desc.dtype);
     const int64_t each = PGI_MARCH_CELLS(rank, singles), padding = each * PGI_MARCH_BANKS;
-    const int64_t before = (int64_t)march->source_rows * march->cells + padding + each;
+    const int64_t before = (int64_t)march->source_rows * march->cells + padding;
     const int64_t after = rank == 3 ? (int64_t)march->rows * march->cells + padding : before;
     const int64_t counts =
         PGI_MARCH_MOST + problem->axis[2].kernel + 2 * batch + march->source_rows + march->cells;

@@ -184,7 +184,7 @@ __device__ static void places_of_halves(const pgi_cuda_halves &all, const pgi_cu
 }
 
 #define HALVES(name, vector, suffix, type)                                                         \
-    extern "C" __global__ void __launch_bounds__(256) pgi_halves_##name##_##suffix(                \
+    extern "C" __global__ void __launch_bounds__(256, 3) pgi_halves_##name##_##suffix(             \
         const __grid_constant__ pgi_cuda_halves halves, const pgi_cuda_memory memory)              \
     {                                                                                              \
         name##_of_halves<type, vector>(halves, memory);                                            \

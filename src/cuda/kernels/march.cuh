@@ -59,7 +59,8 @@ template <typename T, int L, int RANK, bool SINGLES> struct pgi_marcher {
     int pitch, part, summed_part; /* from row to row, and from part to part */
     int row_tile, column_tile, segment;
 
-    /* The thread's columns: which of them are there, where they lie, where their sums go. */
+    /* The thread's columns: which of them are there, where they lie, where their sums go; -1:
+     * nobody wants them. */
     int there, offset[N], put[V];
     pgi_ring<Real, ALONG> ring[V];
 
@@ -84,7 +85,7 @@ template <typename T, int L, int RANK, bool SINGLES> struct pgi_marcher {
         pitch = all.cells / parts();
         part = padded(all.source_rows * pitch);
         summed_part = padded(all.rows * pitch);
-        cells_size = parts() * part + V; /* the last are for what nobody wants */
+        cells_size = parts() * part;
         summed_size = RANK == 3 ? parts() * summed_part : cells_size;
         fetched = (pgi_vector<T, V> *)shared + threadIdx.x;
         shared += PGI_MARCH_STAGES * P * blockDim.x * sizeof *fetched;
@@ -176,7 +177,7 @@ template <typename T, int L, int RANK, bool SINGLES> struct pgi_marcher {
 
             put[i] = row < all.source_rows && y >= 0
                          ? y % parts() * part + row * pitch + y / parts()
-                         : parts() * part + i;
+                         : -1;
             if (i < N)
                 offset[i] = (int)(row * all.row.source_stride + place * all.column.source_stride +
                                   cell - place * all.lanes);
@@ -378,12 +379,15 @@ template <typename T, int L, int RANK, bool SINGLES> struct pgi_marcher {
 #pragma unroll
             for (int i = 0; i < V; i++)
                 made.e[i] = sum[i][p];
-            if (!SINGLES && all.by_lanes)
-                copy_shared(tiles + p * cells_size + put[0], made.e);
-            else
+            if (!SINGLES && all.by_lanes) {
+                if (put[0] >= 0)
+                    copy_shared(tiles + p * cells_size + put[0], made.e);
+            } else {
 #pragma unroll
                 for (int i = 0; i < V; i++)
-                    tiles[p * cells_size + put[i]] = made.e[i];
+                    if (put[i] >= 0)
+                        tiles[p * cells_size + put[i]] = made.e[i];
+            }
         }
     }
 
