@@ -389,7 +389,7 @@ __device__ static void maximum_lanes(const pgi_cuda_cell &cell, const pgi_cuda_m
 }
 
 // Blocks that a multiprocessor is to hold: what the taps leave of its registers.
-#define BLOCKS(r, type) ((r) == 3 && sizeof(type) == 2 ? 2 : 3)
+#define BLOCKS(r, type) ((r) == 2 ? 4 : sizeof(type) == 2 ? 2 : 3)
 
 #define ROWS(pass, rules, k, e, r, suffix, type)                                                   \
     extern "C" __global__ void __launch_bounds__(256, BLOCKS(r, type))                             \
