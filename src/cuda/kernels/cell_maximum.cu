@@ -388,8 +388,11 @@ __device__ static void maximum_lanes(const pgi_cuda_cell &cell, const pgi_cuda_m
     }
 }
 
+// Blocks that a multiprocessor is to hold: what the taps leave of its registers.
+#define BLOCKS(r, type) ((r) == 2 ? 4 : sizeof(type) == 2 ? 2 : 3)
+
 #define ROWS(pass, rules, k, e, r, suffix, type)                                                   \
-    extern "C" __global__ void __launch_bounds__(256, 3)                                           \
+    extern "C" __global__ void __launch_bounds__(256, BLOCKS(r, type))                             \
         pgi_cell_##pass##_##k##e##r##_rows_##suffix(const __grid_constant__ pgi_cuda_cell cell,    \
                                                     const pgi_cuda_memory memory)                  \
     {                                                                                              \
@@ -397,7 +400,7 @@ __device__ static void maximum_lanes(const pgi_cuda_cell &cell, const pgi_cuda_m
     }
 
 #define LANES(pass, rules, k, r, suffix, type)                                                     \
-    extern "C" __global__ void __launch_bounds__(256, 3)                                           \
+    extern "C" __global__ void __launch_bounds__(256, BLOCKS(r, type))                             \
         pgi_cell_##pass##_##k##r##_lanes_##suffix(const __grid_constant__ pgi_cuda_cell cell,      \
                                                   const pgi_cuda_memory memory)                    \
     {                                                                                              \
