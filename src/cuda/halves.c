@@ -9,11 +9,6 @@
 
 #define BLOCK 256
 
-static bool small(int64_t number)
-{
-    return number < INT32_MAX / 4 && number > -(INT32_MAX / 4);
-}
-
 /* Whether an axis is one of windows of 3 with stride 2, and how its sources lie. */
 static bool describe_axis(const pgi_problem *problem, int i, pgi_cuda_halves_axis *made)
 {
@@ -23,8 +18,9 @@ static bool describe_axis(const pgi_problem *problem, int i, pgi_cuda_halves_axi
     const int64_t first = target->offset[k] + axis->pad_lo;
 
     if (axis->adaptive || axis->kernel != 3 || axis->stride != 2 || axis->dilation != 1 ||
-        !small(source->extent[k]) || !small(target->extent[k]) || !small(source->stride[k]) ||
-        !small(target->stride[k]) || !small(first) || !small(source->offset[k]))
+        !pgi_cuda_is_small(source->extent[k]) || !pgi_cuda_is_small(target->extent[k]) ||
+        !pgi_cuda_is_small(source->stride[k]) || !pgi_cuda_is_small(target->stride[k]) ||
+        !pgi_cuda_is_small(first) || !pgi_cuda_is_small(source->offset[k]))
         return false;
     /* windows q / 2 and, if q is even, the one before it cover position q - pad_lo */
     *made = (pgi_cuda_halves_axis){
@@ -66,12 +62,12 @@ static bool deal(const pgi_problem *problem, pgi_cuda_halves *halves, bool chann
                (source->extent[4] > 1 && source->stride[4] != 1)) {
         return false;
     }
-    if (!pgi_mul(rows, across, &threads) || !pgi_mul(threads, groups, &threads) || !small(threads))
+    if (!pgi_mul(rows, across, &threads) || !pgi_mul(threads, groups, &threads) ||
+        !pgi_cuda_is_small(threads))
         return false;
     halves->groups = (unsigned)groups;
     halves->across = (unsigned)across;
-    halves->threads = (unsigned)threads;
-    return pgi_cuda_outer_make(problem, channels, &halves->outer);
+    return pgi_cuda_outer_make(problem, channels, threads, &halves->outer);
 }
 
 static poolgrad_status prepare(poolgrad_cuda_plan *plan, bool *possible, poolgrad_error *error)
@@ -87,9 +83,9 @@ static poolgrad_status prepare(poolgrad_cuda_plan *plan, bool *possible, poolgra
     snprintf(kernel, sizeof kernel, "pgi_halves_%s_%s", channels ? "channels" : "places",
              pgi_cuda_type(plan->problem.desc.dtype));
     step = pgi_cuda_step_add(plan, "halves", kernel, BLOCK, 0);
-    step->parameters.halves = halves;
     PGI_TRY(pgi_cuda_step_find(plan, step, error));
-    pgi_cuda_outer_grid(plan, step, halves.threads, &halves.outer);
+    pgi_cuda_outer_deal(plan, step, &halves.outer);
+    step->parameters.halves = halves;
     return POOLGRAD_OK;
 }
 

@@ -174,14 +174,10 @@ static int shared_bytes(const pgi_cuda_march *march, const pgi_problem *problem,
                  (2 * own + (before + after) * batch) * real + counts * (int64_t)sizeof(int));
 }
 
-static bool small(int64_t number)
-{
-    return number < INT32_MAX / 8 && number > -(INT32_MAX / 8);
-}
-
 static bool small_axis(const pgi_cuda_march_axis *axis)
 {
-    return small(axis->sources) && small(axis->targets) && small(axis->shift);
+    return pgi_cuda_is_small(axis->sources) && pgi_cuda_is_small(axis->targets) &&
+           pgi_cuda_is_small(axis->shift);
 }
 
 /* Whether places, and offsets within a tile, can be kept in 32 bits. */
@@ -192,10 +188,10 @@ static bool fits(const pgi_cuda_march *march, int rank)
 
     return (rank == 1 || small_axis(&march->march)) && small_axis(row) && small_axis(column) &&
            pgi_mul(column->sources, column->source_stride, &source) &&
-           pgi_mul(column->targets, column->target_stride, &target) && small(source) &&
-           small(target) && pgi_mul(march->source_rows, row->source_stride, &source) &&
-           pgi_mul(march->source_rows, row->target_stride, &target) && small(source) &&
-           small(target) && small(column->targets * march->lanes);
+           pgi_mul(column->targets, column->target_stride, &target) && pgi_cuda_is_small(source) &&
+           pgi_cuda_is_small(target) && pgi_mul(march->source_rows, row->source_stride, &source) &&
+           pgi_mul(march->source_rows, row->target_stride, &target) && pgi_cuda_is_small(source) &&
+           pgi_cuda_is_small(target) && pgi_cuda_is_small(column->targets * march->lanes);
 }
 
 /* The axes of the tile: which is marched along, and what is beside it. */

@@ -8,7 +8,13 @@
  * it has found more than once. */
 #define ROUNDS 4
 
-bool pgi_cuda_outer_make(const pgi_problem *problem, bool channels, pgi_cuda_outer *outer)
+/* Planes, or images, whose threads are dealt together at most; and the share of threads with work
+ * that is not worth more. */
+#define MOST_GROUPED 64
+#define ENOUGH       0.97
+
+bool pgi_cuda_outer_make(const pgi_problem *problem, bool channels, int64_t pieces,
+                         pgi_cuda_outer *outer)
 {
     const pgi_tensor *source = &problem->source, *target = &problem->target;
     const int64_t lanes = target->extent[PGI_CHANNEL], batch = target->extent[PGI_BATCH];
@@ -19,6 +25,8 @@ bool pgi_cuda_outer_make(const pgi_problem *problem, bool channels, pgi_cuda_out
     *outer = (pgi_cuda_outer){
         .count = (unsigned)count,
         .fast = channels ? 1 : (unsigned)lanes,
+        .pieces = (unsigned)pieces,
+        .grouped = 1,
         .source_slow = source->stride[PGI_BATCH],
         .target_slow = target->stride[PGI_BATCH],
         .source_fast = source->stride[PGI_CHANNEL],
@@ -43,15 +51,27 @@ bool pgi_cuda_has_lanes(const pgi_problem *problem)
            problem->source.stride[PGI_CHANNEL] == 1 && problem->target.stride[PGI_CHANNEL] == 1;
 }
 
-void pgi_cuda_outer_grid(const poolgrad_cuda_plan *plan, pgi_cuda_step *step, int64_t threads,
-                         const pgi_cuda_outer *outer)
+/* Of threads in whole blocks, the share that has work. */
+static double share(int64_t threads, int64_t block)
 {
-    const int64_t blocks = pgi_ceil_div(threads, step->block);
-    const int64_t wanted = pgi_ceil_div(
-        (int64_t)plan->device->multiprocessors * step->resident * ROUNDS, pgi_max(1, blocks));
+    return (double)threads / (double)(pgi_ceil_div(threads, block) * block);
+}
 
+void pgi_cuda_outer_deal(const poolgrad_cuda_plan *plan, pgi_cuda_step *step, pgi_cuda_outer *outer)
+{
+    const int64_t pieces = outer->pieces, most = pgi_min(outer->count, MOST_GROUPED);
+    int64_t blocks, wanted, grouped;
+
+    for (grouped = 2; grouped <= most && share(pieces * outer->grouped, step->block) < ENOUGH;
+         grouped++)
+        if (share(pieces * grouped, step->block) > share(pieces * outer->grouped, step->block))
+            outer->grouped = (unsigned)grouped;
+    blocks = pgi_ceil_div(pieces * outer->grouped, step->block);
+    wanted = pgi_ceil_div((int64_t)plan->device->multiprocessors * step->resident * ROUNDS,
+                          pgi_max(1, blocks));
     step->grid_x = (unsigned)blocks;
-    step->grid_y = (unsigned)pgi_max(1, pgi_min(pgi_min(outer->count, 65535), wanted));
+    step->grid_y = (unsigned)pgi_max(
+        1, pgi_min(pgi_min(pgi_ceil_div(outer->count, outer->grouped), 65535), wanted));
 }
 
 int64_t pgi_cuda_segment(const poolgrad_cuda_plan *plan, const pgi_cuda_step *step, int64_t blocks,

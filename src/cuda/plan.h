@@ -96,17 +96,24 @@ poolgrad_status pgi_cuda_step_find(poolgrad_cuda_plan *plan, pgi_cuda_step *step
 /* Room for so many bytes in the workspace; false if 64 bits do not suffice. */
 bool pgi_cuda_reserve(poolgrad_cuda_plan *plan, int64_t count, int64_t size, size_t *at);
 
+/* Whether a number, and a few times that, can be kept in 32 bits. */
+static inline bool pgi_cuda_is_small(int64_t number)
+{
+    return number < INT32_MAX / 8 && number > -(INT32_MAX / 8);
+}
+
 /* Whether 16 bytes of channels lie side by side, in both tensors. */
 bool pgi_cuda_has_lanes(const pgi_problem *problem);
 
 /* Where the target's first batch and channel lie in the source. */
 int64_t pgi_cuda_source_begin(const pgi_problem *problem);
 
-/* What threads go through: images if they have `channels`, planes otherwise; false if there are too
- * many. And the grid of a step of so many threads that do, once its kernel has been found. */
-bool pgi_cuda_outer_make(const pgi_problem *problem, bool channels, pgi_cuda_outer *outer);
-void pgi_cuda_outer_grid(const poolgrad_cuda_plan *plan, pgi_cuda_step *step, int64_t threads,
-                         const pgi_cuda_outer *outer);
+/* What threads go through: images if they have `channels`, planes otherwise, `pieces` threads each;
+ * false if there are too many. And the grid of a step that does, once its kernel has been found. */
+bool pgi_cuda_outer_make(const pgi_problem *problem, bool channels, int64_t pieces,
+                         pgi_cuda_outer *outer);
+void pgi_cuda_outer_deal(const poolgrad_cuda_plan *plan, pgi_cuda_step *step,
+                         pgi_cuda_outer *outer);
 
 /* Into how long segments a march along so many targets is cut, so that the last round of blocks
  * over the device is not much idler than the others; every segment costs `lost` targets more. */

@@ -9,11 +9,6 @@
 
 #define BLOCK 256
 
-static bool small(int64_t number)
-{
-    return number < INT32_MAX / 4 && number > -(INT32_MAX / 4);
-}
-
 /* Whether windows tile an axis, and the first target begins a window. */
 static bool describe_axis(const pgi_problem *problem, int i, pgi_cuda_spread_axis *made)
 {
@@ -26,8 +21,9 @@ static bool describe_axis(const pgi_problem *problem, int i, pgi_cuda_spread_axi
     if (axis->adaptive ? axis->in % axis->out != 0
                        : axis->dilation != 1 || axis->stride != axis->kernel)
         return false;
-    if (!small(side) || !small(first) || first % side != 0 || !small(source->offset[k]) ||
-        !small(source->extent[k]) || !small(target->extent[k]))
+    if (!pgi_cuda_is_small(side) || !pgi_cuda_is_small(first) || first % side != 0 ||
+        !pgi_cuda_is_small(source->offset[k]) || !pgi_cuda_is_small(source->extent[k]) ||
+        !pgi_cuda_is_small(target->extent[k]))
         return false;
     *made = (pgi_cuda_spread_axis){
         .side = (int)side,
@@ -61,13 +57,12 @@ static bool deal(const pgi_problem *problem, pgi_cuda_spread *spread, bool chann
     for (i = 0; i < 3; i++)
         if (!pgi_mul(threads, windows[i], &threads))
             return false;
-    if (!pgi_mul(threads, groups, &threads) || !small(threads))
+    if (!pgi_mul(threads, groups, &threads) || !pgi_cuda_is_small(threads))
         return false;
-    spread->threads = (unsigned)threads;
     spread->groups = (unsigned)groups;
     spread->across = (unsigned)windows[2];
     spread->rows = (unsigned)windows[1];
-    return pgi_cuda_outer_make(problem, channels, &spread->outer);
+    return pgi_cuda_outer_make(problem, channels, threads, &spread->outer);
 }
 
 static poolgrad_status prepare(poolgrad_cuda_plan *plan, bool *possible, poolgrad_error *error)
@@ -91,9 +86,9 @@ static poolgrad_status prepare(poolgrad_cuda_plan *plan, bool *possible, poolgra
     snprintf(kernel, sizeof kernel, "pgi_spread_%s_%s", channels ? "channels" : "places",
              pgi_cuda_type(problem->desc.dtype));
     step = pgi_cuda_step_add(plan, "spread", kernel, BLOCK, 0);
-    step->parameters.spread = spread;
     PGI_TRY(pgi_cuda_step_find(plan, step, error));
-    pgi_cuda_outer_grid(plan, step, spread.threads, &spread.outer);
+    pgi_cuda_outer_deal(plan, step, &spread.outer);
+    step->parameters.spread = spread;
     return POOLGRAD_OK;
 }
 

@@ -9,11 +9,6 @@
 /* Rows, or places of a row, that a thread begins with and has no targets for; and setting out. */
 #define LOST 6
 
-static bool small(int64_t number)
-{
-    return number < INT32_MAX / 4 && number > -(INT32_MAX / 4);
-}
-
 static bool describe_axis(const pgi_problem *problem, int i, bool one_divisor,
                           pgi_cuda_threes_axis *made)
 {
@@ -25,7 +20,7 @@ static bool describe_axis(const pgi_problem *problem, int i, bool one_divisor,
 
     if (axis->adaptive || axis->kernel != 3 || axis->stride != 1 || axis->dilation != 1 ||
         axis->pad_lo != 1 || axis->out != axis->in || source->extent[k] != target->extent[k] ||
-        source->offset[k] != target->offset[k] || !small(source->extent[k]) ||
+        source->offset[k] != target->offset[k] || !pgi_cuda_is_small(source->extent[k]) ||
         !problem->gather[i].filled)
         return false;
     *made = (pgi_cuda_threes_axis){.size = (int)source->extent[k],
@@ -69,7 +64,7 @@ static int64_t deal_planes(const pgi_problem *problem, pgi_cuda_threes *threes)
     const int64_t vectors = threes->w.size / width;
 
     if (threes->w.size % width || threes->w.source_stride != 1 || threes->w.target_stride != 1 ||
-        !pgi_cuda_outer_make(problem, false, &threes->outer))
+        !pgi_cuda_outer_make(problem, false, 1, &threes->outer))
         return 0;
     threes->grouped = vectors <= 32 ? (int)(32 / vectors) : 1;
     threes->lanes = vectors <= 32 ? (int)vectors : 32;
@@ -85,7 +80,7 @@ static int64_t deal_channels(const pgi_problem *problem, pgi_cuda_threes *threes
 
     if (channels % width || problem->source.stride[PGI_CHANNEL] != 1 ||
         problem->target.stride[PGI_CHANNEL] != 1 ||
-        !pgi_cuda_outer_make(problem, true, &threes->outer))
+        !pgi_cuda_outer_make(problem, true, 1, &threes->outer))
         return 0;
     threes->groups = (int)(channels / width);
     threes->bands = (int)pgi_ceil_div(threes->h.size, PGI_THREES_BAND);
@@ -107,7 +102,7 @@ static poolgrad_status prepare(poolgrad_cuda_plan *plan, bool *possible, poolgra
     channels = threads == 0;
     if (channels)
         threads = deal_channels(problem, &threes);
-    if (threads == 0 || !small(threads))
+    if (threads == 0 || !pgi_cuda_is_small(threads))
         return POOLGRAD_OK;
     *possible = true;
     snprintf(kernel, sizeof kernel, "pgi_threes_%s_%s", channels ? "channels" : "planes",

@@ -27,6 +27,26 @@ __device__ inline int clamped(int i, int extent)
     return min(max(i, 0), extent - 1);
 }
 
+/* Neighbours, widened. Of bf16 two lie in a word, which is all they need to be parted. */
+template <typename T, int V>
+__device__ inline void widen_all(const pgi_vector<T, V> &from, pgi_real<T> *to)
+{
+#pragma unroll
+    for (int i = 0; i < V; i++)
+        to[i] = widen(from.e[i]);
+}
+
+template <int V> __device__ inline void widen_all(const pgi_vector<pgi_bf16, V> &from, float *to)
+{
+    const uint32_t *words = (const uint32_t *)&from;
+
+#pragma unroll
+    for (int i = 0; i < V / 2; i++) {
+        to[2 * i] = __uint_as_float(words[i] << 16);
+        to[2 * i + 1] = __uint_as_float(words[i] & 0xffff0000u);
+    }
+}
+
 /* A plane, or the first of the channels that a thread has of an image. */
 struct pgi_cell_plane {
     int batch, channel;

@@ -36,6 +36,33 @@ __device__ inline int mode_of(const pgi_cuda_cell &cell, bool vectors)
     return kept(!vectors ? CELL_SINGLE : cell.plain ? CELL_PLAIN : CELL_VECTORS);
 }
 
+/* Where rows are no multiples of vectors: pieces of 8 bytes if these are in line, or one by one. */
+template <typename T, int V>
+__device__ inline void store_pieces(T *to, const pgi_real<T> (&sums)[V], pgi_real<T> alpha,
+                                    pgi_real<T> beta, int room)
+{
+    constexpr int PIECE = 8 / sizeof(T) < V ? 8 / sizeof(T) : V;
+
+#pragma unroll
+    for (int first = 0; first < V; first += PIECE) {
+        if (PIECE > 1 && first + PIECE <= room && is_aligned<T, PIECE>(to + first)) {
+            pgi_vector<T, PIECE> made;
+
+#pragma unroll
+            for (int i = 0; i < PIECE; i++) {
+                made.e[i] = beta != 0 ? to[first + i] : T{};
+                store(&made.e[i], sums[first + i], alpha, beta);
+            }
+            store_vector<true>(to + first, made);
+        } else {
+#pragma unroll
+            for (int i = first; i < first + PIECE; i++)
+                if (i < room)
+                    store(to + i, sums[i], alpha, beta);
+        }
+    }
+}
+
 template <typename T, int V>
 __device__ inline void store_sums(const pgi_cuda_cell &cell, T *to, const pgi_real<T> (&sums)[V],
                                   int mode, int room)
@@ -59,10 +86,7 @@ __device__ inline void store_sums(const pgi_cuda_cell &cell, T *to, const pgi_re
         }
         store_vector<true>(to, made);
     } else {
-#pragma unroll
-        for (int i = 0; i < V; i++)
-            if (i < room)
-                store(to + i, sums[i], alpha, beta);
+        store_pieces(to, sums, alpha, beta, room);
     }
 }
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The maxima of windows of 2 or 3 with stride 2: the forward pass, and the winners of a gradient
-// from x. A thread has windows side by side, or V channels of one. It loads all taps at once; a tap
-// outside the input is replaced by the nearest inside, which changes no maximum, and in the end its
-// code by that one's. Where nothing is NaN, that and "larger wins" are all there is to do.
+// The maxima of windows of 2 or 3 with stride 2: the forward pass, and the winners of a gradient from x.
+// A thread has windows side by side, or V channels of one. It loads all taps at once; a tap outside
+// the input is replaced by the nearest inside, which changes no maximum, and in the end its code by
+// that one's. Where nothing is NaN, that and "larger wins" are all there is to do.
 #include "cuda/kernels/cell.cuh"
 
 #include <math_constants.h>
 
-// Whether `value` wins against what was the best before it in row-major order; NaN may be among
-// them.
+// Whether `value` wins against what was the best before it in row-major order; NaN may be among them.
 template <typename Real> __device__ static bool wins(int rule, Real value, Real best)
 {
     if (value > best)
@@ -22,13 +21,9 @@ template <typename Real> __device__ static bool wins(int rule, Real value, Real 
     return rule == POOLGRAD_NAN_SKIP && best != best && value == value;
 }
 
-// How taps are compared: where none is NaN, with the value of the winner or for the winner alone;
-// or by the rules.
-enum pgi_cell_rules {
-    CELL_VALUES,
-    CELL_WINNERS,
-    CELL_NAN
-};
+// How taps are compared: where none is NaN, with the value of the winner or for the winner alone; or by
+// the rules.
+enum pgi_cell_rules { CELL_VALUES, CELL_WINNERS, CELL_NAN };
 
 // The best of a window so far, and the code of its tap.
 template <typename Real> struct pgi_cell_best {
@@ -154,19 +149,24 @@ template <typename T, int K, int E> struct pgi_cell_taps {
     int row[K];         // offsets
     bool vectors;
 
-    __device__ void load(const pgi_cuda_cell &cell, const T *x, T (&value)[K][COLUMNS]) const
+    __device__ void load(const pgi_cuda_cell &cell, const T *x,
+                         pgi_real<T> (&value)[K][COLUMNS]) const
     {
         if (vectors) {
+            pgi_vector<T, V> loaded[K];
+            T beside[K];
+
 #pragma unroll
             for (int th = 0; th < K; th++) {
-                pgi_vector<T, V> loaded;
-
-                load_vector<true>(x + (row[th] + column), &loaded);
-#pragma unroll
-                for (int c = 0; c < V; c++)
-                    value[th][c + E] = loaded.e[c];
+                load_vector<true>(x + (row[th] + column), &loaded[th]);
                 if (K == 3)
-                    value[th][E ? 0 : COLUMNS - 1] = load_element(x + (row[th] + beyond));
+                    beside[th] = load_element(x + (row[th] + beyond));
+            }
+#pragma unroll
+            for (int th = 0; th < K; th++) {
+                widen_all(loaded[th], value[th] + E);
+                if (K == 3)
+                    value[th][E ? 0 : COLUMNS - 1] = widen(beside[th]);
             }
         } else {
 #pragma unroll
@@ -174,7 +174,7 @@ template <typename T, int K, int E> struct pgi_cell_taps {
 #pragma unroll
                 for (int c = 0; c < COLUMNS; c++)
                     value[th][c] =
-                        load_element(x + (row[th] + clamped(column - E + c, cell.in[2])));
+                        widen(load_element(x + (row[th] + clamped(column - E + c, cell.in[2]))));
         }
     }
 };
@@ -195,15 +195,9 @@ __device__ static bool contest_rows(const pgi_cuda_cell &cell, const T *x,
 #pragma unroll 1
     for (int td = 0; td < (R == 3 ? K : 1); td++) {
         const int d = R == 3 ? clamped(2 * od - cell.pad[0] + td, cell.in[0]) : od;
-        T loaded[K][Taps::COLUMNS];
         Real value[K][Taps::COLUMNS];
 
-        taps.load(cell, x + d * cell.positions.place[0], loaded);
-#pragma unroll
-        for (int th = 0; th < K; th++)
-#pragma unroll
-            for (int c = 0; c < Taps::COLUMNS; c++)
-                value[th][c] = widen(loaded[th][c]);
+        taps.load(cell, x + d * cell.positions.place[0], value);
 #pragma unroll
         for (int j = 0; j < Taps::OWN; j++) {
             pgi_cell_bout<RULES, Real> bout = {best[j].value, -1, false};
@@ -234,8 +228,8 @@ __device__ static void maximum_rows(const pgi_cuda_cell &cell, const pgi_cuda_me
     const int od = (int)(slice - member * (unsigned)cell.out[0]);
     const int oh = (int)(line - slice * (unsigned)cell.out[1]);
     const int ow = (int)(v - line * cell.groups) * OWN;
-    const pgi_cell_clip d =
-        R == 3 ? pgi_cell_clip::of<K>(od, cell.pad[0], cell.in[0]) : pgi_cell_clip{0, 0};
+    const pgi_cell_clip d = R == 3 ? pgi_cell_clip::of<K>(od, cell.pad[0], cell.in[0])
+                                   : pgi_cell_clip{0, 0};
     const pgi_cell_clip h = pgi_cell_clip::of<K>(oh, cell.pad[1], cell.in[1]);
     const bool edge = !((R == 2 || d.whole(K)) && h.whole(K) &&
                         pgi_cell_clip::of<K>(ow, cell.pad[2], cell.in[2]).whole(K) &&
@@ -247,8 +241,8 @@ __device__ static void maximum_rows(const pgi_cuda_cell &cell, const pgi_cuda_me
         return;
     taps.column = 2 * ow;
     taps.beyond = clamped(E ? taps.column - 1 : taps.column + V, cell.in[2]);
-    taps.vectors =
-        cell.vectors && taps.column + V <= cell.in[2] && is_aligned<T, V>((const T *)memory.source);
+    taps.vectors = cell.vectors && taps.column + V <= cell.in[2] &&
+                   is_aligned<T, V>((const T *)memory.source);
 #pragma unroll
     for (int th = 0; th < K; th++)
         taps.row[th] = clamped(2 * oh - cell.pad[1] + th, cell.in[1]) * cell.positions.place[1];
@@ -272,8 +266,8 @@ __device__ static void maximum_rows(const pgi_cuda_cell &cell, const pgi_cuda_me
         if (edge) {
 #pragma unroll
             for (int j = 0; j < OWN; j++)
-                code[j] =
-                    clip_code(code[j], d, h, pgi_cell_clip::of<K>(ow + j, cell.pad[2], cell.in[2]));
+                code[j] = clip_code(code[j], d, h,
+                                    pgi_cell_clip::of<K>(ow + j, cell.pad[2], cell.in[2]));
         }
         if (RULES == CELL_VALUES && memory.target)
             store_values((T *)memory.target + plane.offset(cell.windows) +
@@ -306,6 +300,7 @@ __device__ static bool contest_lanes(const pgi_cuda_cell &cell, const T *x, bool
         const int d = R == 3 ? clamped(2 * od - cell.pad[0] + td, cell.in[0]) : od;
         const T *slice = x + d * cell.positions.place[0];
         pgi_vector<T, V> loaded[K * K];
+        Real value[K * K][V];
 
         if (vectors) {
 #pragma unroll
@@ -317,12 +312,15 @@ __device__ static bool contest_lanes(const pgi_cuda_cell &cell, const T *x, bool
                 load_vector<false>(slice + (row[tap / K] + column[tap % K]), &loaded[tap]);
         }
 #pragma unroll
+        for (int tap = 0; tap < K * K; tap++)
+            widen_all(loaded[tap], value[tap]);
+#pragma unroll
         for (int i = 0; i < V; i++) {
             pgi_cell_bout<RULES, Real> bout = {best[i].value, -1, false};
 
 #pragma unroll
             for (int tap = 0; tap < K * K; tap++)
-                bout.meet(widen(loaded[tap].e[i]), (tap / K) << 2 | tap % K, td == 0, cell.nan);
+                bout.meet(value[tap][i], (tap / K) << 2 | tap % K, td == 0, cell.nan);
             best[i].value = bout.best;
             best[i].code = bout.code >= 0 ? td << 4 | bout.code : best[i].code;
             nan |= bout.saw_nan();
@@ -342,8 +340,8 @@ __device__ static void maximum_lanes(const pgi_cuda_cell &cell, const pgi_cuda_m
     const int od = (int)(line / (unsigned)cell.out[1]);
     const int oh = (int)(line - (unsigned)od * (unsigned)cell.out[1]);
     const int ow = (int)(window - line * (unsigned)cell.out[2]);
-    const pgi_cell_clip d =
-        R == 3 ? pgi_cell_clip::of<K>(od, cell.pad[0], cell.in[0]) : pgi_cell_clip{0, 0};
+    const pgi_cell_clip d = R == 3 ? pgi_cell_clip::of<K>(od, cell.pad[0], cell.in[0])
+                                   : pgi_cell_clip{0, 0};
     const pgi_cell_clip h = pgi_cell_clip::of<K>(oh, cell.pad[1], cell.in[1]);
     const pgi_cell_clip w = pgi_cell_clip::of<K>(ow, cell.pad[2], cell.in[2]);
     const bool edge = !((R == 2 || d.whole(K)) && h.whole(K) && w.whole(K));
@@ -383,23 +381,25 @@ __device__ static void maximum_lanes(const pgi_cuda_cell &cell, const pgi_cuda_m
                          value, (Real)cell.alpha, (Real)cell.beta, keep, V);
         if (memory.indices_out)
             store_winners<RULES>(cell, memory.indices_out,
-                                 plane.offset(cell.names) +
-                                     (place_offset(cell.names, od, oh) + ow * cell.names.place[2]),
-                                 code, first_place<R>(cell, od, oh, ow), 0, plane.index(cell),
-                                 cell.index_channel, cell.vectors, V);
+                          plane.offset(cell.names) +
+                              (place_offset(cell.names, od, oh) + ow * cell.names.place[2]),
+                          code, first_place<R>(cell, od, oh, ow), 0, plane.index(cell),
+                          cell.index_channel, cell.vectors, V);
     }
 }
 
 #define ROWS(pass, rules, k, e, r, suffix, type)                                                   \
-    extern "C" __global__ void __launch_bounds__(256) pgi_cell_##pass##_##k##e##r##_rows_##suffix( \
-        const __grid_constant__ pgi_cuda_cell cell, const pgi_cuda_memory memory)                  \
+    extern "C" __global__ void __launch_bounds__(256, 3)                                           \
+        pgi_cell_##pass##_##k##e##r##_rows_##suffix(const __grid_constant__ pgi_cuda_cell cell,    \
+                                                    const pgi_cuda_memory memory)                  \
     {                                                                                              \
         maximum_rows<rules, type, k, e, r>(cell, memory);                                          \
     }
 
 #define LANES(pass, rules, k, r, suffix, type)                                                     \
-    extern "C" __global__ void __launch_bounds__(256) pgi_cell_##pass##_##k##r##_lanes_##suffix(   \
-        const __grid_constant__ pgi_cuda_cell cell, const pgi_cuda_memory memory)                  \
+    extern "C" __global__ void __launch_bounds__(256, 3)                                           \
+        pgi_cell_##pass##_##k##r##_lanes_##suffix(const __grid_constant__ pgi_cuda_cell cell,      \
+                                                  const pgi_cuda_memory memory)                    \
     {                                                                                              \
         maximum_lanes<rules, type, k, r>(cell, memory);                                            \
     }

@@ -22,13 +22,13 @@ template <typename T> struct pgi_halves_thread {
     T *target;
 
     __device__ pgi_halves_thread(const pgi_cuda_halves &all, const pgi_cuda_memory &memory,
-                                 unsigned thread, int channels, int pairs)
+                                 unsigned number, int channels, int pairs)
     {
-        const unsigned piece = thread / all.groups;
+        const unsigned piece = number / all.groups;
 
         row = (int)(piece / all.across);
         column = (int)(piece % all.across) * pairs;
-        channel = (int)(thread % all.groups) * channels;
+        channel = (int)(number % all.groups) * channels;
         source = (const T *)memory.source + channel +
                  (row + all.h.shift) * (int64_t)all.h.source_stride +
                  (column + all.w.shift) * (int64_t)all.w.source_stride;
@@ -58,16 +58,16 @@ template <typename T, int V>
 __device__ static void channels_of_halves(const pgi_cuda_halves &all, const pgi_cuda_memory &memory)
 {
     typedef pgi_real<T> Real;
-    const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
+    const pgi_outer_thread thread(all.outer);
 
-    if (thread >= all.threads)
+    if (!thread.there)
         return;
-    const pgi_halves_thread<T> own(all, memory, thread, V, 1);
+    const pgi_halves_thread<T> own(all, memory, thread.piece, V, 1);
     const bool second_row = 2 * own.row + 1 < all.h.targets;
     const bool second_column = 2 * own.column + 1 < all.w.targets;
     const Real divisor = (Real)all.divisor, reciprocal = reciprocal_of(divisor);
 
-    for (unsigned u = blockIdx.y; u < all.outer.count; u += gridDim.y) {
+    for (unsigned u = thread.first; u < all.outer.count; u += thread.step) {
         const T *from = own.source + source_of(all.outer, u);
         T *to = own.target + target_of(all.outer, u);
         const bool aligned = is_aligned<T, V>(from) && is_aligned<T, V>(to);
@@ -125,15 +125,15 @@ __device__ static void places_of_halves(const pgi_cuda_halves &all, const pgi_cu
 {
     typedef pgi_real<T> Real;
     constexpr int PAIRS = V / 2;
-    const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
+    const pgi_outer_thread thread(all.outer);
 
-    if (thread >= all.threads)
+    if (!thread.there)
         return;
-    const pgi_halves_thread<T> own(all, memory, thread, 0, PAIRS);
+    const pgi_halves_thread<T> own(all, memory, thread.piece, 0, PAIRS);
     const bool second_row = 2 * own.row + 1 < all.h.targets;
     const Real divisor = (Real)all.divisor, reciprocal = reciprocal_of(divisor);
 
-    for (unsigned u = blockIdx.y; u < all.outer.count; u += gridDim.y) {
+    for (unsigned u = thread.first; u < all.outer.count; u += thread.step) {
         const T *from = own.source + source_of(all.outer, u);
         T *to = own.target + target_of(all.outer, u);
         const bool aligned = is_aligned<T, V>(to) && is_aligned<T, V>(to + all.h.target_stride);

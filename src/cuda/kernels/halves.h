@@ -18,9 +18,8 @@ typedef struct pgi_cuda_halves {
 
     /* A thread has two rows of targets, and in each a vector of them, or a vector of channels of
      * two. */
-    unsigned threads; /* with work */
-    unsigned groups;  /* vectors of channels; or 1 */
-    unsigned across;  /* pieces of a row */
+    unsigned groups; /* vectors of channels; or 1 */
+    unsigned across; /* pieces of a row */
 
     pgi_cuda_outer outer;
 

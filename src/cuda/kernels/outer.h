@@ -8,11 +8,32 @@
 
 typedef struct pgi_cuda_outer {
     unsigned count, fast; /* all of them = slow ones * fast ones */
+
+    /* Threads that one of them takes, and how many are dealt to blocks together, so that few
+     * threads have nothing to do. */
+    unsigned pieces, grouped;
+
     int64_t source_slow, source_fast, target_slow, target_fast;
     int64_t source_begin; /* where the target's first batch and channel lie in the source */
 } pgi_cuda_outer;
 
 #ifdef __CUDACC__
+/* A thread's piece, and what it goes through: from `first` on, every `step`-th. */
+struct pgi_outer_thread {
+    unsigned piece, first, step;
+    bool there;
+
+    __device__ pgi_outer_thread(const pgi_cuda_outer &outer)
+    {
+        const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
+
+        there = thread < outer.pieces * outer.grouped;
+        piece = thread % outer.pieces;
+        first = blockIdx.y * outer.grouped + thread / outer.pieces;
+        step = gridDim.y * outer.grouped;
+    }
+};
+
 __device__ inline int64_t source_of(const pgi_cuda_outer &outer, unsigned u)
 {
     return outer.source_begin + u / outer.fast * outer.source_slow +

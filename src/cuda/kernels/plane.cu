@@ -134,6 +134,76 @@ template <typename Real> struct pgi_candidates {
     int *place; // NULL: that of x
 };
 
+template <typename Real> struct pgi_candidate {
+    Real value;
+    int place; // -1: none
+
+    // What of this and another that comes later wins.
+    __device__ void meet(int rule, const pgi_candidate &other)
+    {
+        if (other.place >= 0 && (place < 0 || wins(rule, other.value, value)))
+            *this = other;
+    }
+};
+
+template <typename Real>
+__device__ static pgi_candidate<Real> candidate_at(const pgi_candidates<Real> &from, int k,
+                                                   bool there)
+{
+    if (!there)
+        return {-CUDART_INF, -1};
+    return {from.value[k], from.place ? from.place[k] : k};
+}
+
+// One axis with stride 1, RUN windows side by side: what all of them have is looked at once. The
+// others' taps before that are gone through from its end, those behind it from its beginning. An
+// odd number keeps threads out of each other's banks.
+#define RUN 7
+
+template <typename Real>
+__device__ static void contest_runs(const pgi_cuda_plane &all, int axis, int inner, int count,
+                                    const pgi_candidates<Real> &from,
+                                    const pgi_candidates<Real> &to)
+{
+    const int in = all.in[axis], out = all.out[axis], kernel = all.kernel[axis];
+    const int runs = (out + RUN - 1) / RUN, tasks = count / out * runs;
+
+    for (int task = (int)threadIdx.x; task < tasks; task += (int)blockDim.x) {
+        const int within = task % inner, rest = task / inner;
+        const int first = rest % runs * RUN, before = rest / runs;
+        const int start = first - all.pad[axis], core = start + RUN - 1;
+        pgi_candidate<Real> best[RUN], behind = {-CUDART_INF, -1};
+        const auto tap = [&](int at) {
+            return candidate_at(from, (before * in + at) * inner + within, at >= 0 && at < in);
+        };
+
+        best[RUN - 1] = tap(core);
+        for (int at = core + 1; at < start + kernel; at++)
+            best[RUN - 1].meet(all.nan, tap(at));
+#pragma unroll
+        for (int j = RUN - 2; j >= 0; j--) {
+            const pgi_candidate<Real> later = best[j + 1];
+
+            best[j] = tap(start + j);
+            best[j].meet(all.nan, later);
+        }
+#pragma unroll
+        for (int j = 0; j < RUN; j++) {
+            if (j > 0) {
+                behind.meet(all.nan, tap(start + kernel + j - 1));
+                best[j].meet(all.nan, behind);
+            }
+            if (first + j < out) {
+                const int i = (before * out + first + j) * inner + within;
+
+                to.value[i] = best[j].value;
+                to.place[i] = best[j].place;
+            }
+        }
+    }
+    __syncthreads();
+}
+
 // One axis: candidate i of [outer][out][inner] from those of [outer][in][inner].
 template <typename Real>
 __device__ static void contest(const pgi_cuda_plane &all, int axis, int inner, int count,
@@ -141,6 +211,10 @@ __device__ static void contest(const pgi_cuda_plane &all, int axis, int inner, i
 {
     const int in = all.in[axis], out = all.out[axis];
 
+    if (all.stride[axis] == 1 && all.dilation[axis] == 1 && all.kernel[axis] >= RUN) {
+        contest_runs(all, axis, inner, count, from, to);
+        return;
+    }
     for (int i = (int)threadIdx.x; i < count; i += (int)blockDim.x) {
         const int within = i % inner, o = i / inner % out, before = i / inner / out;
         const int start = o * all.stride[axis] - all.pad[axis];

@@ -12,10 +12,10 @@ template <typename T> struct pgi_spread_thread {
     T *target;
 
     __device__ pgi_spread_thread(const pgi_cuda_spread &all, const pgi_cuda_memory &memory,
-                                 unsigned thread, int channels, int windows)
+                                 unsigned number, int channels, int windows)
     {
-        const unsigned piece = thread / all.groups, row = piece / all.across;
-        const int channel = (int)(thread % all.groups) * channels;
+        const unsigned piece = number / all.groups, row = piece / all.across;
+        const int channel = (int)(number % all.groups) * channels;
 
         at[0] = (int)(row / all.rows);
         at[1] = (int)(row % all.rows);
@@ -57,11 +57,11 @@ template <typename T, int V>
 __device__ static void spread_channels(const pgi_cuda_spread &all, const pgi_cuda_memory &memory)
 {
     typedef pgi_real<T> Real;
-    const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
+    const pgi_outer_thread thread(all.outer);
 
-    if (thread >= all.threads)
+    if (!thread.there)
         return;
-    const pgi_spread_thread<T> own(all, memory, thread, V, 1);
+    const pgi_spread_thread<T> own(all, memory, thread.piece, V, 1);
     const bool there = own.has(all, 0, 0) && own.has(all, 1, 0) && own.has(all, 2, 0);
     const int depth = own.side(all, 0), height = own.side(all, 1), width = own.side(all, 2);
     const Real divisor = (Real)all.divisor, reciprocal = reciprocal_of(divisor);
@@ -75,16 +75,17 @@ __device__ static void spread_channels(const pgi_cuda_spread &all, const pgi_cud
             load_vector<false>(from, &next);
     };
 
-    fetch(blockIdx.y);
-    for (unsigned u = blockIdx.y; u < all.outer.count; u += gridDim.y) {
+    if (thread.first < all.outer.count)
+        fetch(thread.first);
+    for (unsigned u = thread.first; u < all.outer.count; u += thread.step) {
         T *to = own.target + target_of(all.outer, u);
         Real term[V];
 
 #pragma unroll
         for (int i = 0; i < V; i++)
             term[i] = widen(next.e[i]);
-        if (u + gridDim.y < all.outer.count)
-            fetch(u + gridDim.y);
+        if (u + thread.step < all.outer.count)
+            fetch(u + thread.step);
         make_terms(term, divisor, reciprocal);
         for (int d = 0; d < depth; d++)
             for (int h = 0; h < height; h++) {
@@ -105,11 +106,11 @@ __device__ static void spread_places(const pgi_cuda_spread &all, const pgi_cuda_
 {
     typedef pgi_real<T> Real;
     constexpr int WINDOWS = V / 2;
-    const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
+    const pgi_outer_thread thread(all.outer);
 
-    if (thread >= all.threads)
+    if (!thread.there)
         return;
-    const pgi_spread_thread<T> own(all, memory, thread, 0, WINDOWS);
+    const pgi_spread_thread<T> own(all, memory, thread.piece, 0, WINDOWS);
     const bool there = own.has(all, 0, 0) && own.has(all, 1, 0);
     const bool all_there = there && own.has(all, 2, 0) && own.has(all, 2, WINDOWS - 1);
     const int depth = own.side(all, 0), height = own.side(all, 1);
@@ -128,16 +129,17 @@ __device__ static void spread_places(const pgi_cuda_spread &all, const pgi_cuda_
         }
     };
 
-    fetch(blockIdx.y);
-    for (unsigned u = blockIdx.y; u < all.outer.count; u += gridDim.y) {
+    if (thread.first < all.outer.count)
+        fetch(thread.first);
+    for (unsigned u = thread.first; u < all.outer.count; u += thread.step) {
         T *to = own.target + target_of(all.outer, u);
         Real term[WINDOWS], made[V];
 
 #pragma unroll
         for (int i = 0; i < WINDOWS; i++)
             term[i] = widen(next.e[i]);
-        if (u + gridDim.y < all.outer.count)
-            fetch(u + gridDim.y);
+        if (u + thread.step < all.outer.count)
+            fetch(u + thread.step);
         make_terms(term, divisor, reciprocal);
 #pragma unroll
         for (int i = 0; i < V; i++)

@@ -15,10 +15,9 @@ typedef struct pgi_cuda_spread {
     pgi_cuda_spread_axis axis[3];
 
     /* A thread has a vector of channels of one window, or neighbouring windows of side 2. */
-    unsigned threads; /* with work */
-    unsigned groups;  /* vectors of channels; or 1 */
-    unsigned across;  /* pieces of a row */
-    unsigned rows;    /* of windows, of a plane */
+    unsigned groups; /* vectors of channels; or 1 */
+    unsigned across; /* pieces of a row */
+    unsigned rows;   /* of windows, of a plane */
 
     pgi_cuda_outer outer;
     double alpha, beta; /* rounded to the compute type */
