@@ -50,6 +50,12 @@ foreach(source IN LISTS test_sources)
   endif()
   poolgrad_test(NAME unit_${name} PROGRAM ${program} LABELS quick)
 
+  if(name STREQUAL "cuda_host")
+    # Many devices have less shared memory than the largest.
+    poolgrad_test(NAME unit_cuda_host_small PROGRAM ${program} LABELS quick
+      ENVIRONMENT FAKE_CUDA_SHARED=99)
+  endif()
+
   # A program that has a long form says so by reading this option.
   file(STRINGS "${source}" big REGEX "is_big\\(")
   if(POOLGRAD_BIG_TESTS AND big)

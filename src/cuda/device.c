@@ -197,7 +197,8 @@ poolgrad_status pgi_cuda_device_kernel(const pgi_cuda_device *device, const char
     result = driver->module_function(function, device->module[i], name);
     if (result == PGI_CUDA_SUCCESS && shared > PLAIN_SHARED)
         result = allow_shared(device, *function);
-    if (result == PGI_CUDA_SUCCESS) /* and the code is on the device from here on */
+    *resident = 0;
+    if (result == PGI_CUDA_SUCCESS && shared <= device->shared) /* and the code is on the device */
         result = driver->occupancy(resident, *function, block, (size_t)shared);
     pgi_cuda_device_leave(device);
     if (result == PGI_CUDA_SUCCESS)

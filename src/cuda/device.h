@@ -27,7 +27,7 @@ poolgrad_status pgi_cuda_device_use(int32_t ordinal, const pgi_cuda_device **dev
                                     poolgrad_error *error);
 
 /* A kernel by its file and name, ready to be launched with so many bytes of shared memory, and how
- * many blocks of it a multiprocessor holds. */
+ * many blocks of it a multiprocessor holds: 0 if a block cannot have as many. */
 poolgrad_status pgi_cuda_device_kernel(const pgi_cuda_device *device, const char *file,
                                        const char *name, int block, int shared, void **function,
                                        int *resident, poolgrad_error *error);

@@ -90,6 +90,17 @@ static poolgrad_status unknown_strategy(const char *name, poolgrad_error *error)
                     "options.strategy is \"%.40s\"; on a device there are %s", name, names);
 }
 
+/* Whether the device can hold a block of every step: devices differ in shared memory. */
+static bool has_room(const poolgrad_cuda_plan *plan)
+{
+    int i;
+
+    for (i = 0; i < plan->steps; i++)
+        if (plan->step[i].resident == 0)
+            return false;
+    return true;
+}
+
 static poolgrad_status choose(poolgrad_cuda_plan *plan, const char *name, poolgrad_error *error)
 {
     const pgi_cuda_strategy *const *entry;
@@ -101,7 +112,7 @@ static poolgrad_status choose(poolgrad_cuda_plan *plan, const char *name, poolgr
             continue;
         drop_steps(plan);
         PGI_TRY((*entry)->prepare(plan, &possible, error));
-        if (possible) {
+        if (possible && has_room(plan)) {
             plan->strategy = (*entry)->name;
             plan->reason = name ? "asked for by name" : (*entry)->reason;
             return POOLGRAD_OK;

@@ -7,6 +7,7 @@
  *     FAKE_CUDA_DEVICES=2       how many devices there are
  *     FAKE_CUDA_VERSION=13000   the driver's version
  *     FAKE_CUDA_COMPUTE=90      compute capability of all devices, times ten
+ *     FAKE_CUDA_SHARED=227      KiB of shared memory that a block can have
  *     FAKE_CUDA_FAIL=NAME:N:R   the N-th call of the function NAME returns R
  */
 #ifndef TESTS_FAKE_CUDA_CONTROL_H

@@ -26,7 +26,7 @@ static struct {
     function_record functions[MOST_FUNCTIONS];
     int function_count;
     bool read, started;
-    int devices, version, compute;
+    int devices, version, compute, shared;
     fake_context contexts[FAKE_MOST_DEVICES];
     long live;
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -79,6 +79,7 @@ static void read_settings(void)
     state.devices = number_from("FAKE_CUDA_DEVICES", 2);
     state.version = number_from("FAKE_CUDA_VERSION", 13000);
     state.compute = number_from("FAKE_CUDA_COMPUTE", 90);
+    state.shared = number_from("FAKE_CUDA_SHARED", 227);
     for (i = 0; i < FAKE_MOST_DEVICES; i++)
         state.contexts[i].device = i;
     if (failure && sscanf(failure, "%47[^:]:%ld:%d", name, &nth, &result) == 3)
@@ -116,20 +117,9 @@ int fake_compute(void)
     return state.compute;
 }
 
-/* Of every capability that there is a device of. */
 int fake_shared(void)
 {
-    switch (state.compute) {
-    case 80:
-    case 87:
-        return 163 << 10;
-    case 90:
-    case 100:
-    case 103:
-        return 227 << 10;
-    default:
-        return 99 << 10;
-    }
+    return state.shared << 10;
 }
 
 void fake_born(void)
