@@ -18,22 +18,9 @@ static size_t round_up(size_t bytes)
 int cli_view_bytes(const poolgrad_desc *desc, const cli_operand *operand, size_t *bytes,
                    size_t *first)
 {
-    const poolgrad_view *view = operand->view;
-    int64_t lowest = 0, highest = 0, reach, elements, total;
-    int64_t size = (int64_t)operand->size;
-    for (int axis = 0; axis < desc->rank + 2; axis++) {
-        int64_t steps = view->extent[axis] > 0 ? view->extent[axis] - 1 : 0;
-        int64_t *end = view->stride[axis] < 0 ? &lowest : &highest;
-        if (__builtin_mul_overflow(steps, view->stride[axis], &reach) ||
-            __builtin_add_overflow(*end, reach, end))
-            return -1;
-    }
-    if (__builtin_sub_overflow(highest, lowest, &elements) || elements == INT64_MAX ||
-        __builtin_mul_overflow(elements + 1, size, &total) || (uint64_t)total > SIZE_MAX / 8)
-        return -1;
-    *bytes = (size_t)total;
-    *first = (size_t)(-lowest * size);
-    return 0;
+    return sup_view_span(desc, operand->view, operand->size, bytes, first) || *bytes > SIZE_MAX / 8
+               ? -1
+               : 0;
 }
 
 void cli_sets_free(cli_sets *sets)
