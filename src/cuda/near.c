@@ -18,16 +18,6 @@
 /* Windows with more taps are better done axis by axis. */
 #define MOST_TAPS 64
 
-/* Most sources of a target on an axis; not less than there are. */
-static int64_t most_sources(const pgi_gather *gather)
-{
-    const pgi_axis *axis = &gather->axis;
-
-    if (axis->adaptive && !gather->forward && axis->in % axis->out == 0)
-        return 1;
-    return gather->filled ? gather->longest : pgi_min(gather->longest, gather->sources);
-}
-
 static int64_t span_of(const pgi_tensor *tensor, bool channels)
 {
     int64_t span = 0;
@@ -207,8 +197,9 @@ static bool fits(const pgi_problem *problem)
 /* "111", "112", "122", "222": how many sources there are at most on the axes; NULL if more. */
 static const char *sources_name(const pgi_problem *problem, bool pairs_only)
 {
-    const int64_t d = most_sources(&problem->gather[0]), h = most_sources(&problem->gather[1]);
-    const int64_t w = most_sources(&problem->gather[2]);
+    const int64_t d = pgi_near_most_sources(&problem->gather[0]),
+                  h = pgi_near_most_sources(&problem->gather[1]);
+    const int64_t w = pgi_near_most_sources(&problem->gather[2]);
 
     if (d > 2 || h > 2 || w > 2)
         return NULL;
@@ -217,6 +208,29 @@ static const char *sources_name(const pgi_problem *problem, bool pairs_only)
     if (h > 1 || (w > 1 && pairs_only))
         return "122";
     return w > 1 ? "112" : "111";
+}
+
+/* Forward with up to three taps on an axis, which are added in their order. */
+static poolgrad_status prepare_taps(poolgrad_cuda_plan *plan, bool *possible, poolgrad_error *error)
+{
+    const pgi_problem *problem = &plan->problem;
+    const int64_t whole = whole_width(problem);
+    const pgi_near_mode mode = choose_mode(problem, whole, 1);
+    char kernel[PGI_CUDA_NAME];
+    pgi_cuda_step *step;
+    bool overlap_most = true; /* what march is for */
+    int i;
+
+    for (i = 0; i < 3; i++) {
+        if (problem->desc.op != POOLGRAD_AVG || pgi_near_most_sources(&problem->gather[i]) > 3)
+            return POOLGRAD_OK;
+        overlap_most = overlap_most && problem->axis[i].stride == 1;
+    }
+    if (overlap_most)
+        return POOLGRAD_OK;
+    snprintf(kernel, sizeof kernel, "pgi_near_average_taps_%s", pgi_near_mode_names[mode]);
+    return pgi_near_step(plan, problem, kernel, mode, mode == PGI_NEAR_LANES ? whole : 1, possible,
+                         &step, error);
 }
 
 static poolgrad_status prepare_average(poolgrad_cuda_plan *plan, bool *possible,
@@ -231,7 +245,7 @@ static poolgrad_status prepare_average(poolgrad_cuda_plan *plan, bool *possible,
     pgi_cuda_step *step;
 
     if (!sources)
-        return POOLGRAD_OK;
+        return prepare_taps(plan, possible, error);
     if (sources[2] == '2' && problem->element_size < 8)
         places = sources[0] == '2' ? 2 : 4;
     else if (sources[0] == '2')
@@ -269,7 +283,7 @@ static poolgrad_status add_maximum(poolgrad_cuda_plan *plan, const pgi_problem *
 
     *possible = fits(problem) && alike(&problem->target, &problem->indices);
     for (i = 0; i < 3; i++)
-        taps *= pgi_min(most_sources(&problem->taps[i]), MOST_TAPS + 1);
+        taps *= pgi_min(pgi_near_most_sources(&problem->taps[i]), MOST_TAPS + 1);
     if (!*possible || taps > MOST_TAPS) {
         *possible = false;
         return POOLGRAD_OK;

@@ -123,6 +123,25 @@ static void fill_indices(pgi_cuda_near *near, const pgi_problem *problem)
         near->channels = indices->extent[PGI_CHANNEL];
 }
 
+int64_t pgi_near_most_sources(const pgi_gather *gather)
+{
+    const pgi_axis *axis = &gather->axis;
+
+    if (axis->adaptive && !gather->forward && axis->in % axis->out == 0)
+        return 1;
+    return gather->filled ? gather->longest : pgi_min(gather->longest, gather->sources);
+}
+
+bool pgi_near_by_taps(const pgi_problem *problem)
+{
+    int i;
+
+    for (i = 0; i < 3 && problem->desc.op == POOLGRAD_AVG; i++)
+        if (pgi_near_most_sources(&problem->gather[i]) > 2)
+            return true;
+    return problem->desc.op == POOLGRAD_MAX;
+}
+
 /* What a kernel must know of a place of the target; false if it does not fit. */
 static bool make_entry(const pgi_problem *problem, int k, int64_t place, pgi_cuda_entry *entry)
 {
@@ -137,13 +156,16 @@ static bool make_entry(const pgi_problem *problem, int k, int64_t place, pgi_cud
     int i;
 
     *entry = (pgi_cuda_entry){.first = -1};
-    if (op == POOLGRAD_MAX) {
+    if (pgi_near_by_taps(problem)) {
+        const int64_t count = op == POOLGRAD_AVG ? pgi_axis_count(axis, rule, place) : 0;
+
         run = pgi_run_clip(run, gather->q, axis->in);
         *entry = (pgi_cuda_entry){
             .offset = {(int)((run.first - begin) * stride), (int)(gather->q * stride)},
+            .count = {(int)count},
             .taps = (int)run.count,
             .first = (int)run.first};
-        return true;
+        return count <= INT32_MAX;
     }
     for (i = 0; i < 2; i++) {
         const int64_t source = run.first + i * gather->q;

@@ -23,6 +23,12 @@ int64_t pgi_near_places(const pgi_problem *problem);
  * straddle the end. 0 if there is no such number. */
 int64_t pgi_near_grouped(const pgi_problem *problem, int64_t width);
 
+/* Sources of a target at most, on an axis. */
+int64_t pgi_near_most_sources(const pgi_gather *gather);
+
+/* Whether the entries of its table have the taps of windows, not their first two sources. */
+bool pgi_near_by_taps(const pgi_problem *problem);
+
 /* Adds the step, with its table; *possible is false if that cannot be. */
 poolgrad_status pgi_near_step(poolgrad_cuda_plan *plan, const pgi_problem *problem,
                               const char *kernel, pgi_near_mode mode, int64_t width, bool *possible,

@@ -211,6 +211,86 @@ __device__ static void span_average(const pgi_cuda_near &near, const pgi_cuda_me
     }
 }
 
+// Forward, windows of three taps at most on an axis, whatever their stride: V channels of a target,
+// or one. Up to three terms are added in their order.
+template <bool ALIGNED, typename T, int V, bool LANES>
+__device__ static void near_taps(const pgi_cuda_near &near, const pgi_cuda_memory &memory)
+{
+    typedef pgi_real<T> Real;
+    const unsigned v = blockIdx.x * blockDim.x + threadIdx.x;
+    const int channel = LANES ? (int)(v % near.groups) * V : 0;
+    const pgi_place place(near, LANES ? v / near.groups : v);
+    const T *source = (const T *)memory.source;
+    Real divisor = (Real)near.divisor;
+    int64_t count = 1;
+    int taps[3], step[3];
+    bool any = true;
+
+    if (v >= near.inner)
+        return;
+    T *target = (T *)memory.target + place.target(near) + channel;
+
+    source += place.plane * near.source_plane + channel;
+#pragma unroll
+    for (int k = 0; k < 3; k++) {
+        const pgi_cuda_entry entry = entry_of(near, k, place.at[k]);
+
+        taps[k] = entry.taps;
+        step[k] = entry.offset[1];
+        count *= entry.count[0];
+        any = any && entry.taps > 0;
+        if (entry.taps > 0)
+            source += entry.offset[0];
+    }
+    if (!near.uniform && (count == 0 || divisor == 0))
+        divisor = (Real)count;
+    const Real reciprocal = divisor == 0 ? 0 : reciprocal_of(divisor);
+
+    for (unsigned u = blockIdx.y; u < near.outer; u += gridDim.y) {
+        const T *from = source + outer_offset(near, u, near.source_slow, near.source_fast);
+        Real sum[V] = {};
+
+        for (int w = 0; any && w < taps[2]; w++) {
+            Real column[V] = {};
+
+            for (int h = 0; h < taps[1]; h++) {
+                Real deep[V] = {};
+
+                for (int d = 0; d < taps[0]; d++) {
+                    pgi_vector<T, V> loaded;
+
+                    load_vector<ALIGNED>(from + d * step[0] + h * step[1] + w * step[2], &loaded);
+#pragma unroll
+                    for (int i = 0; i < V; i++)
+                        deep[i] = deep[i] + widen(loaded.e[i]);
+                }
+#pragma unroll
+                for (int i = 0; i < V; i++)
+                    column[i] = column[i] + deep[i];
+            }
+#pragma unroll
+            for (int i = 0; i < V; i++)
+                sum[i] = sum[i] + column[i];
+        }
+#pragma unroll
+        for (int i = 0; i < V; i++)
+            sum[i] = divisor == 0 ? 0 : quotient(sum[i], divisor, reciprocal);
+        store_scaled<ALIGNED>(target + outer_offset(near, u, near.target_slow, near.target_fast),
+                              sum, (Real)near.alpha, (Real)near.beta);
+    }
+}
+
+#define TAPS(v, mode, lanes, suffix, type)                                                         \
+    extern "C" __global__ void __launch_bounds__(256) pgi_near_average_taps_##mode##_##suffix(     \
+        const __grid_constant__ pgi_cuda_near near, const pgi_cuda_memory memory)                  \
+    {                                                                                              \
+        if (v == 1 || (is_aligned<type, v>((const type *)memory.source) &&                         \
+                       is_aligned<type, v>((const type *)memory.target)))                          \
+            near_taps<true, type, v, lanes>(near, memory);                                         \
+        else                                                                                       \
+            near_taps<false, type, v, lanes>(near, memory);                                        \
+    }
+
 #define NEAR(d, h, w, v, u, mode, kind, suffix, type)                                              \
     extern "C" __global__ void __launch_bounds__(256)                                              \
         pgi_near_average_##d##h##w##_##mode##_##suffix(const __grid_constant__ pgi_cuda_near near, \
@@ -238,6 +318,8 @@ __device__ static void span_average(const pgi_cuda_near &near, const pgi_cuda_me
 // `all` is a vector of 16 bytes; `most` and `few` what the registers allow for places that have 4
 // and 8 sources each.
 #define NEAR_TYPE(all, most, few, suffix, type)                                                    \
+    TAPS(1, single, false, suffix, type)                                                           \
+    TAPS(all, lanes, true, suffix, type)                                                           \
     NEAR(1, 1, 1, 1, 4, single, NEAR_PLACES, suffix, type)                                         \
     NEAR(1, 1, 1, all, 2, places, NEAR_PLACES, suffix, type)                                       \
     NEAR(1, 1, 1, all, 4, pairs, NEAR_PAIRS, suffix, type)                                         \
