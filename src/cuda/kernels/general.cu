@@ -258,8 +258,3 @@ extern "C" __global__ void __launch_bounds__(128)
             atomicMin(memory.bad, (unsigned long long)e);
     }
 }
-
-// For measuring what a launch costs.
-extern "C" __global__ void pgi_nothing()
-{
-}
