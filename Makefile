@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: MIT
 # Drives CMake and the scripts; holds no build rules of its own.
 
-TEST_PRESETS = release clang asan tsan msan aarch64
+TEST_PRESETS = release clang asan cuda-host tsan msan aarch64
 prefix ?= /usr/local
 seconds ?= 0.5
 
-.PHONY: all demo test test-big test-peers bench bench-peers bench-growth workloads headline report coverage install format clean help
+.PHONY: all cuda demo test test-cuda test-big test-peers bench bench-peers bench-growth workloads headline report coverage install format clean help
 .NOTPARALLEL:
 
 all: ## build library and program (build/release)
 	@scripts/setup.sh build
 	@scripts/build.sh release
+
+cuda: ## the same with the CUDA backend (build/cuda); downloads its compiler, 100 MB, once
+	@scripts/setup.sh cuda
+	@scripts/fetch_cuda.sh
+	@scripts/build.sh cuda
 
 demo: all ## build, then run the main job; pictures go to demo-out/
 	@build/release/cli/poolgrad demo -o demo-out
@@ -18,6 +23,9 @@ demo: all ## build, then run the main job; pictures go to demo-out/
 test: ## install what the tests need, build all variants, run all tests
 	@scripts/setup.sh test
 	@scripts/run_tests.sh $(TEST_PRESETS)
+
+test-cuda: cuda ## the CUDA backend against the CPU, where there is a device; the folder build/cuda-tests can be taken to one
+	@scripts/test_cuda.sh build/cuda build/cuda-tests
 
 test-big: ## the long tests: every f32 pattern, 20 times the random problems, huge tensors
 	@scripts/setup.sh build

@@ -3,6 +3,7 @@
 
 #include "cases.h"
 #include "cli.h"
+#include "cuda_measure.h"
 #include "measure.h"
 #include "random_problem.h"
 
@@ -34,12 +35,13 @@ static const char help[] =
     "    --quiet           no progress on stderr\n"
     "    --threads N       threads (default: the CPUs this process may use)\n"
     "    --cpu NAME        instruction set (default: POOLGRAD_CPU, or the best there is)\n"
-    "    --strategy NAME   strategy (default: the planner's choice)\n";
+    "    --strategy NAME   strategy (default: the planner's choice)\n"
+    "    --device cuda     on the first CUDA device; B is a copy there\n";
 
 typedef struct bench_options {
     cli_compute compute;
     cli_timing timing;
-    const char *file, *ops;
+    const char *file, *ops, *device;
     int64_t random, seed, worst;
     int json;
 } bench_options;
@@ -84,7 +86,10 @@ static int measure(const bench_options *options, const cli_list *list)
     for (int i = 0; i < count; i++)
         cases[i].problem = list->problems[i];
     int code, shown = count;
-    if (options->worst > 0) {
+    if (options->device) {
+        code = cli_cuda_measure("bench", cases, count, options->compute.strategy,
+                                options->timing.quiet);
+    } else if (options->worst > 0) {
         shown = options->worst < count ? (int)options->worst : count;
         code = cli_measure_worst("bench", cases, count, shown, &options->compute, &options->timing);
     } else {
@@ -105,6 +110,7 @@ static int run(int argc, char **argv)
         CLI_OPTION_THREADS(chosen.compute),
         CLI_OPTION_CPU(chosen.compute),
         CLI_OPTION_STRATEGY(chosen.compute),
+        CLI_OPTION_DEVICE(chosen.device),
         {"cases", 0, CLI_TEXT, &chosen.file, 0, 0},
         {"random", 0, CLI_NUMBER, &chosen.random, 1, 1e6},
         {"ops", 0, CLI_TEXT, &chosen.ops, 0, 0},
@@ -117,6 +123,8 @@ static int run(int argc, char **argv)
         {0},
     };
     if (cli_parse("bench", options, argc, argv, &words))
+        return CLI_USAGE;
+    if (cli_check_device("bench", chosen.device))
         return CLI_USAGE;
     /* A mistake in the last problem is told before minutes go into the first. */
     cli_list list = {0};

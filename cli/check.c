@@ -29,17 +29,18 @@ static const char help[] =
     "    --ops LIST   of these operators only, with commas: avg, max, avgpool, maxpool\n"
     "    --seed S     other random problems and data (default 1)\n"
     "    --cpu NAME   this instruction set only\n"
+    "    --device cuda   the kernels of the first CUDA device instead of the CPU's strategies\n"
     "    --quiet      print failures and the last line only\n";
 
 typedef struct check_totals {
     long long problems, failed;
 } check_totals;
 
-static int check_one(const char *problem, const poolgrad_desc *resolved, const char *cpu,
+static int check_one(const char *problem, const poolgrad_desc *resolved, const cli_compute *on,
                      uint64_t seed, int quiet, check_totals *totals)
 {
     cli_verdict verdict;
-    int code = cli_verify("check", problem, resolved, cpu, seed, &verdict);
+    int code = cli_verify("check", problem, resolved, on->cpu, on->device, seed, &verdict);
     if (code)
         return code;
     totals->problems++;
@@ -60,8 +61,8 @@ static int check_one(const char *problem, const poolgrad_desc *resolved, const c
     return CLI_OK;
 }
 
-static int check_random(int64_t count, unsigned ops, uint64_t seed, const char *cpu, int quiet,
-                        check_totals *totals)
+static int check_random(int64_t count, unsigned ops, uint64_t seed, const cli_compute *on,
+                        int quiet, check_totals *totals)
 {
     sup_rng rng;
     sup_limits limits = sup_limits_default();
@@ -78,7 +79,7 @@ static int check_random(int64_t count, unsigned ops, uint64_t seed, const char *
         if (poolgrad_desc_resolve(&desc, &error) != POOLGRAD_OK)
             code = cli_library_error("check", problem, &error);
         else
-            code = check_one(problem, &desc, cpu, sup_rng_next(&rng), quiet, totals);
+            code = check_one(problem, &desc, on, sup_rng_next(&rng), quiet, totals);
         free(problem);
         if (code)
             return code;
@@ -89,15 +90,22 @@ static int check_random(int64_t count, unsigned ops, uint64_t seed, const char *
 static int run(int argc, char **argv)
 {
     int64_t count = 0, seed = 1;
-    const char *cpu = NULL, *list = NULL;
+    const char *list = NULL;
+    cli_compute on = {0};
     unsigned ops = SUP_ALL_OPS;
     int quiet = 0, words;
     const cli_option options[] = {
-        {"random", 0, CLI_NUMBER, &count, 1, 1e9}, {"ops", 0, CLI_TEXT, &list, 0, 0},
-        {"seed", 0, CLI_NUMBER, &seed, 0, 1e18},   {"cpu", 0, CLI_TEXT, &cpu, 0, 0},
-        {"quiet", 'q', CLI_FLAG, &quiet, 0, 0},    {0},
+        {"random", 0, CLI_NUMBER, &count, 1, 1e9},
+        {"ops", 0, CLI_TEXT, &list, 0, 0},
+        {"seed", 0, CLI_NUMBER, &seed, 0, 1e18},
+        CLI_OPTION_CPU(on),
+        {"quiet", 'q', CLI_FLAG, &quiet, 0, 0},
+        CLI_OPTION_DEVICE(on.device),
+        {0},
     };
     if (cli_parse("check", options, argc, argv, &words))
+        return CLI_USAGE;
+    if (cli_check_device("check", on.device))
         return CLI_USAGE;
     if (words == 0 && count == 0) {
         cli_error("check", "nothing to check; give a PROBLEM, or --random 100");
@@ -115,10 +123,10 @@ static int run(int argc, char **argv)
         poolgrad_desc desc;
         code = cli_resolve("check", argv[i], &desc);
         if (!code)
-            code = check_one(argv[i], &desc, cpu, (uint64_t)seed, quiet, &totals);
+            code = check_one(argv[i], &desc, &on, (uint64_t)seed, quiet, &totals);
     }
     if (!code)
-        code = check_random(count, ops, (uint64_t)seed, cpu, quiet, &totals);
+        code = check_random(count, ops, (uint64_t)seed, &on, quiet, &totals);
     if (code)
         return code;
     printf("%lld checked, %lld failed\n", totals.problems, totals.failed);

@@ -70,6 +70,14 @@ typedef struct cli_option {
         "strategy", 0, CLI_TEXT, &(compute).strategy, 0, 0                                         \
     }
 
+#define CLI_OPTION_DEVICE(device)                                                                  \
+    {                                                                                              \
+        "device", 0, CLI_TEXT, &(device), 0, 0                                                     \
+    }
+
+/* Returns 0 if the device is NULL or one that is known, or CLI_USAGE after a message. */
+int cli_check_device(const char *verb, const char *device);
+
 /*
  * Reads options from argv[argc] and moves the other words to its front. --name value, --name=value,
  * -o value, -ovalue; "--" ends the options. *words receives the number of other words. Returns 0,
@@ -81,6 +89,7 @@ int cli_parse(const char *verb, const cli_option *options, int argc, char **argv
 typedef struct cli_compute {
     int64_t threads;
     const char *cpu, *strategy;
+    const char *device; /* NULL: the CPU */
 } cli_compute;
 
 void cli_compute_options(const cli_compute *compute, poolgrad_options *options);

@@ -74,7 +74,7 @@ static int show_bits(void)
         cli_verdict verdict;
         int code = cli_resolve("demo", problems[i], &desc);
         if (!code)
-            code = cli_verify("demo", problems[i], &desc, NULL, 1, &verdict);
+            code = cli_verify("demo", problems[i], &desc, NULL, NULL, 1, &verdict);
         if (code)
             return code;
         runs += verdict.runs;

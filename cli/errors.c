@@ -20,6 +20,10 @@ void cli_error(const char *verb, const char *format, ...)
 
 int cli_library_error(const char *verb, const char *problem, const poolgrad_error *error)
 {
+    if (!problem) { /* about this machine */
+        cli_error(verb, "%s", error->message);
+        return CLI_DATA;
+    }
     switch (error->status) {
     case POOLGRAD_ERR_SYNTAX:
         cli_error(verb, "cannot read '%s': %s; 'poolgrad help problem' shows the form", problem,

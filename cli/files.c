@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda_execute.h"
 #include "data.h"
 #include "indices.h"
 #include "npy.h"
@@ -222,16 +223,21 @@ static int bad_index(const session *s, const poolgrad_error *error)
 static int compute(session *s)
 {
     const cli_files *files = s->files;
-    poolgrad_plan *plan;
-    int code = cli_plan(files->verb, files->problem, s->desc, &files->compute, &plan, NULL);
-    if (code)
-        return code;
+    poolgrad_plan *plan = NULL;
+    poolgrad_options options;
     poolgrad_buffers buffers;
     poolgrad_error error;
+    int code = cli_check_device(files->verb, files->compute.device);
+    if (!code && !files->compute.device)
+        code = cli_plan(files->verb, files->problem, s->desc, &files->compute, &plan, NULL);
+    if (code)
+        return code;
+    cli_compute_options(&files->compute, &options);
     poolgrad_buffers_init(&buffers);
     for (int i = 0; i < s->count; i++)
         cli_bind(&buffers, s->operands[i].slot, s->arrays[i].data);
-    if (poolgrad_execute(plan, &buffers, &error) != POOLGRAD_OK)
+    if ((plan ? poolgrad_execute(plan, &buffers, &error)
+              : cli_cuda_execute(s->desc, &options, &buffers, &error)) != POOLGRAD_OK)
         code = error.status == POOLGRAD_ERR_INDEX
                    ? bad_index(s, &error)
                    : cli_library_error(files->verb, files->problem, &error);

@@ -23,7 +23,8 @@ typedef struct cli_files {
 #define CLI_OPTIONS_FILES(files, slot)                                                             \
     {"output", 'o', CLI_TEXT, &(files).path[slot], 0, 0},                                          \
         {"dtype", 0, CLI_TEXT, &(files).dtype, 0, 0}, CLI_OPTION_THREADS((files).compute),         \
-        CLI_OPTION_CPU((files).compute), CLI_OPTION_STRATEGY((files).compute)
+        CLI_OPTION_CPU((files).compute), CLI_OPTION_STRATEGY((files).compute),                     \
+        CLI_OPTION_DEVICE((files).compute.device)
 
 /* Reads, computes, writes. *desc is resolved; its views and index type follow what the files hold.
  * Returns an exit code, other than 0 after a message; no file is then changed. */

@@ -32,7 +32,8 @@ static const char help[] =
     "    --dx FILE           the dx that beta multiplies; required if beta is not 0\n"
     "    --threads N         threads allowed (default: the CPUs this process may use)\n"
     "    --cpu NAME          instruction set (default: POOLGRAD_CPU, or the best there is)\n"
-    "    --strategy NAME     strategy (default: the planner's choice)\n";
+    "    --strategy NAME     strategy (default: the planner's choice)\n"
+    "    --device cuda       on the first CUDA device; --strategy then names its kernels\n";
 
 /* Lets the problem and the options agree on where the winners come from. */
 static int choose_winners(const cli_files *files, poolgrad_desc *desc)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <poolgrad/cuda.h>
 #include <stdio.h>
 
 #include "cli.h"
@@ -20,6 +21,28 @@ static void print_names(const char *label, poolgrad_name_kind kind)
     for (size_t i = 0; (name = poolgrad_name(kind, i)) != NULL; i++)
         printf(" %s", name);
     putchar('\n');
+}
+
+static void print_devices(void)
+{
+    poolgrad_error error;
+    int32_t count;
+    if (poolgrad_cuda_device_count(&count, &error) != POOLGRAD_OK) {
+        printf("cuda        none: %s\n", error.message);
+        return;
+    }
+    for (int32_t i = 0; i < count; i++) {
+        poolgrad_cuda_device device = {.size = sizeof device};
+        if (poolgrad_cuda_device_describe(i, &device, &error) != POOLGRAD_OK) {
+            printf("cuda        %d: %s\n", (int)i, error.message);
+            continue;
+        }
+        printf("cuda        %d: %s, compute capability %d.%d, %d multiprocessors, %.0f GB, driver "
+               "%d.%d\n",
+               (int)i, device.name, (int)device.compute_major, (int)device.compute_minor,
+               (int)device.multiprocessors, (double)device.memory / 1e9, (int)device.driver / 1000,
+               (int)device.driver % 1000 / 10);
+    }
 }
 
 static int run(int argc, char **argv)
@@ -63,6 +86,7 @@ static int run(int argc, char **argv)
     printf("threads     %d\n", plan_info.threads);
     print_names("strategies", POOLGRAD_NAME_STRATEGY);
     print_names("kernels", POOLGRAD_NAME_KERNEL);
+    print_devices();
     printf("operators   avg max (gradients), avgpool maxpool (forward)\n");
     printf("types       f32 f64 f16 bf16; indices i64 i32 u32\n");
     return CLI_OK;

@@ -133,3 +133,11 @@ void cli_compute_options(const cli_compute *compute, poolgrad_options *options)
     options->cpu = compute->cpu;
     options->strategy = compute->strategy;
 }
+
+int cli_check_device(const char *verb, const char *device)
+{
+    if (!device || strcmp(device, "cuda") == 0)
+        return 0;
+    cli_error(verb, "--device %s: the only device is cuda", device);
+    return CLI_USAGE;
+}

@@ -24,7 +24,8 @@ static const char help[] =
     "    --y FILE             the y that beta multiplies; required if beta is not 0\n"
     "    --threads N          threads allowed (default: the CPUs this process may use)\n"
     "    --cpu NAME           instruction set (default: POOLGRAD_CPU, or the best there is)\n"
-    "    --strategy NAME      strategy (default: the planner's choice)\n";
+    "    --strategy NAME      strategy (default: the planner's choice)\n"
+    "    --device cuda        on the first CUDA device; --strategy then names its kernels\n";
 
 static int pool(cli_files *files)
 {

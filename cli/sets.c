@@ -15,26 +15,12 @@ static size_t round_up(size_t bytes)
     return (bytes + 4095) / 4096 * 4096;
 }
 
-/* Bytes from the lowest to the highest element of a view, and where element 0 is among them. */
-static int view_bytes(const poolgrad_desc *desc, const cli_operand *operand, size_t *bytes,
-                      size_t *first)
+int cli_view_bytes(const poolgrad_desc *desc, const cli_operand *operand, size_t *bytes,
+                   size_t *first)
 {
-    const poolgrad_view *view = operand->view;
-    int64_t lowest = 0, highest = 0, reach, elements, total;
-    int64_t size = (int64_t)operand->size;
-    for (int axis = 0; axis < desc->rank + 2; axis++) {
-        int64_t steps = view->extent[axis] > 0 ? view->extent[axis] - 1 : 0;
-        int64_t *end = view->stride[axis] < 0 ? &lowest : &highest;
-        if (__builtin_mul_overflow(steps, view->stride[axis], &reach) ||
-            __builtin_add_overflow(*end, reach, end))
-            return -1;
-    }
-    if (__builtin_sub_overflow(highest, lowest, &elements) || elements == INT64_MAX ||
-        __builtin_mul_overflow(elements + 1, size, &total) || (uint64_t)total > SIZE_MAX / 8)
-        return -1;
-    *bytes = (size_t)total;
-    *first = (size_t)(-lowest * size);
-    return 0;
+    return sup_view_span(desc, operand->view, operand->size, bytes, first) || *bytes > SIZE_MAX / 8
+               ? -1
+               : 0;
 }
 
 void cli_sets_free(cli_sets *sets)
@@ -64,9 +50,8 @@ static void fill_numbers(poolgrad_dtype dtype, char *to, size_t bytes)
         memcpy(to + done, to, bytes - done < block ? bytes - done : block);
 }
 
-/* The max pooling whose indices a max gradient reads, with dense x and y. */
-static poolgrad_status forward_problem(const poolgrad_desc *desc, poolgrad_desc *forward,
-                                       poolgrad_error *error)
+poolgrad_status cli_forward_problem(const poolgrad_desc *desc, poolgrad_desc *forward,
+                                    poolgrad_error *error)
 {
     *forward = *desc;
     forward->op = POOLGRAD_MAX;
@@ -85,7 +70,7 @@ static poolgrad_status fill_indices(const poolgrad_desc *desc, void *first, pool
 {
     poolgrad_desc forward;
     poolgrad_plan *plan = NULL;
-    poolgrad_status status = forward_problem(desc, &forward, error);
+    poolgrad_status status = cli_forward_problem(desc, &forward, error);
     if (status != POOLGRAD_OK)
         return status;
     sup_memory x = {0}, y = {0};
@@ -131,7 +116,7 @@ static int fill(const char *verb, const char *problem, cli_sets *sets)
 static int arrange(cli_sets *sets)
 {
     for (int i = 0; i < sets->operand_count; i++) {
-        if (view_bytes(&sets->desc, &sets->operands[i], &sets->bytes[i], &sets->first[i]))
+        if (cli_view_bytes(&sets->desc, &sets->operands[i], &sets->bytes[i], &sets->first[i]))
             return -1;
         sets->offset[i] = sets->set_bytes;
         sets->first[i] += sets->offset[i];

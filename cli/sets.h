@@ -27,6 +27,15 @@ typedef struct cli_sets {
 int cli_sets_make(const char *verb, const char *problem, const poolgrad_plan *plan, cli_sets *sets);
 void cli_sets_free(cli_sets *sets);
 
+/* Bytes from the lowest to the highest element of a view, and where element 0 is among them.
+ * Returns 0, or -1 if they cannot be counted. */
+int cli_view_bytes(const poolgrad_desc *desc, const cli_operand *operand, size_t *bytes,
+                   size_t *first);
+
+/* The max pooling whose indices a max gradient reads, with dense x and y. */
+poolgrad_status cli_forward_problem(const poolgrad_desc *desc, poolgrad_desc *forward,
+                                    poolgrad_error *error);
+
 /* Executes on one of the sets. */
 poolgrad_status cli_sets_execute(const poolgrad_plan *plan, const cli_sets *sets, size_t index,
                                  poolgrad_error *error);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda_execute.h"
 #include "data.h"
 #include "floor.h"
 #include "indices.h"
@@ -197,6 +198,8 @@ static poolgrad_status execute(verify_trial *trial, const cli_compute *compute, 
         if (tensor->operand.slot != CLI_INDICES_OUT || with_indices)
             cli_bind(&buffers, tensor->operand.slot, memory->first);
     }
+    if (compute->device)
+        return cli_cuda_execute(&trial->desc, &options, &buffers, error);
     poolgrad_status status = poolgrad_plan_create(&plan, &trial->desc, &options, error);
     if (status != POOLGRAD_OK)
         return status;
@@ -383,8 +386,32 @@ static void compare_with_reference(verify_trial *trial, const char *data_name,
 
 /* ----------------------------------------------------------------- the trial */
 
+/* The same on a device, with all its strategies. */
+static int try_device(verify_trial *trial, const char *device, const char *data_name)
+{
+    poolgrad_error error;
+    cli_compute compute = {.threads = 1, .cpu = NULL, .device = device};
+    trial->verdict->cpus = 1;
+    trial->verdict->strategies = 0;
+    for (size_t s = 0; (compute.strategy = cli_cuda_strategies[s]) != NULL; s++) {
+        poolgrad_status status = execute(trial, &compute, 0, 1, &error);
+        if (status == POOLGRAD_ERR_UNSUPPORTED && strstr(error.message, "does not apply"))
+            continue;
+        if (status != POOLGRAD_OK)
+            return cli_library_error(trial->verb, trial->problem, &error);
+        compute.cpu = device;
+        trial->verdict->runs++;
+        trial->verdict->strategies++;
+        if (!trial->verdict->failure[0])
+            compare_with_reference(trial, data_name, &compute, 1);
+        compute.cpu = NULL;
+    }
+    return 0;
+}
+
 /* One kind of data through everything. Returns 0, or an exit code after a message. */
-static int try_data(verify_trial *trial, const char *only_cpu, const char *data_name)
+static int try_data(verify_trial *trial, const char *only_cpu, const char *device,
+                    const char *data_name)
 {
     poolgrad_error error;
     cli_verdict *verdict = trial->verdict;
@@ -394,6 +421,8 @@ static int try_data(verify_trial *trial, const char *only_cpu, const char *data_
         return cli_library_error(trial->verb, trial->problem, &error);
     if (verdict->scattered)
         compare_with_oracle(trial, data_name);
+    if (device)
+        return try_device(trial, device, data_name);
 
     verdict->strategies = 0;
     for (size_t s = 0; (compute.strategy = poolgrad_name(POOLGRAD_NAME_STRATEGY, s)); s++) {
@@ -423,7 +452,7 @@ static int try_data(verify_trial *trial, const char *only_cpu, const char *data_
 }
 
 int cli_verify(const char *verb, const char *problem, const poolgrad_desc *resolved,
-               const char *cpu, uint64_t seed, cli_verdict *verdict)
+               const char *cpu, const char *device, uint64_t seed, cli_verdict *verdict)
 {
     static const struct {
         sup_kind kind;
@@ -440,7 +469,7 @@ int cli_verify(const char *verb, const char *problem, const poolgrad_desc *resol
         if (data[i].only_max && !sup_is_max(resolved))
             continue;
         fill(&trial, data[i].kind, &rng);
-        code = try_data(&trial, cpu, data[i].name);
+        code = try_data(&trial, cpu, device, data[i].name);
     }
     release(&trial);
     return code;

@@ -27,10 +27,11 @@ int cli_verify_exact(const poolgrad_desc *desc);
  * naive oracle computes in f64, for max equal to it, indices included. With parity strategy
  * "parity" takes the place of "reference", and max is compared within rounding errors too: what the
  * other system itself would give is not known here. The indices that a max gradient reads are
- * random places in their windows. *resolved is a resolved descriptor. Returns 0 if it could be
- * done, whatever the verdict, or an exit code after a message.
+ * random places in their windows. With a device (NULL: none) its kernels take the place of the
+ * CPU's strategies. *resolved is a resolved descriptor. Returns 0 if it could be done, whatever the
+ * verdict, or an exit code after a message.
  */
 int cli_verify(const char *verb, const char *problem, const poolgrad_desc *resolved,
-               const char *cpu, uint64_t seed, cli_verdict *verdict);
+               const char *cpu, const char *device, uint64_t seed, cli_verdict *verdict);
 
 #endif

@@ -20,7 +20,7 @@ done < <(grep -nE '^<!-- examples/.*\.c -->$' README.md docs/*.md docs/*/*.md | 
 for header in include/poolgrad/*.h; do
     face=$(basename "$header" .h)
     case $face in
-    poolgrad | face) continue ;;
+    poolgrad | face | cuda) continue ;;
     esac
     if [ ! -f "docs/faces/$face.md" ]; then
         echo "$header: has no page docs/faces/$face.md" >&2

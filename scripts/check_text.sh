@@ -15,7 +15,7 @@ complain()
 
 # Golden results and other data are not ours to reformat; prose has no licence line.
 mapfile -t code < <(find .ci CMakeLists.txt Makefile cmake include src faces support cli tests examples \
-    bench scripts \( -name '*.[ch]' -o -name '*.sh' -o -name '*.py' -o -name '*.cmake' \
+    bench scripts \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.sh' -o -name '*.py' -o -name '*.cmake' \
     -o -name CMakeLists.txt -o -name Makefile -o -name '*.map' -o -name '*.def' \
     -o -path .ci/run \) -type f | LC_ALL=C sort)
 mapfile -t prose < <(find . -maxdepth 1 -name '*.md'; find docs cli tests examples support src bench \
@@ -25,7 +25,7 @@ for file in "${code[@]}"; do
     head -n 3 "$file" | grep -q 'SPDX-License-Identifier: MIT' ||
         complain "$file: no line 'SPDX-License-Identifier: MIT' at the top"
     case $file in
-    *.[ch] | *.sh | *.py)
+    *.[ch] | *.cu | *.cuh | *.sh | *.py)
         lines=$(wc -l <"$file")
         [ "$lines" -le $max_lines ] || complain "$file: $lines lines, more than $max_lines"
         ;;

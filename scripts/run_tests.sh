@@ -21,6 +21,7 @@ mkdir -p build
 for preset in "${presets[@]}"; do
     case $preset in
     msan | aarch64) scripts/fetch_cmocka.sh ;;
+    cuda | cuda-host) scripts/fetch_cuda.sh ;;
     esac
     echo "building $preset"
     scripts/build.sh "$preset"

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Installs the Debian packages that are missing for a purpose: scripts/setup.sh build|test|peers|coverage.
+# Installs the Debian packages that are missing for a purpose: scripts/setup.sh build|cuda|test|peers|coverage.
 # Asks dpkg first, so that a second run is instant and needs neither root nor a network.
 set -euo pipefail
 
 build=(gcc libc6-dev cmake ninja-build pkg-config libcmocka-dev)
 coverage=("${build[@]}" gcovr)
 peers=("${build[@]}" python3 python3-venv)
+cuda=("${peers[@]}" g++)
 test=("${build[@]}" g++ clang libclang-rt-14-dev libomp-dev clang-format-14 clang-tidy-14
     gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user xz-utils
     gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64
@@ -14,11 +15,12 @@ test=("${build[@]}" g++ clang libclang-rt-14-dev libomp-dev clang-format-14 clan
 
 case "${1:-}" in
 build) wanted=("${build[@]}") ;;
+cuda) wanted=("${cuda[@]}") ;;
 test) wanted=("${test[@]}") ;;
 peers) wanted=("${peers[@]}") ;;
 coverage) wanted=("${coverage[@]}") ;;
 *)
-    echo "usage: scripts/setup.sh build|test|peers|coverage" >&2
+    echo "usage: scripts/setup.sh build|cuda|test|peers|coverage" >&2
     exit 2
     ;;
 esac

@@ -285,11 +285,10 @@ int sup_view_alloc(const poolgrad_desc *resolved, const poolgrad_view *view, sup
     return sup_view_alloc_sized(resolved, view, poolgrad_dtype_size(resolved->dtype), memory);
 }
 
-int sup_view_alloc_sized(const poolgrad_desc *resolved, const poolgrad_view *view,
-                         size_t element_size, sup_memory *memory)
+int sup_view_span(const poolgrad_desc *resolved, const poolgrad_view *view, size_t element_size,
+                  size_t *bytes, size_t *first)
 {
-    memset(memory, 0, sizeof *memory);
-    int64_t lowest = 0, highest = 0, reach, elements, bytes;
+    int64_t lowest = 0, highest = 0, reach, elements, total;
     int empty = sup_view_count(resolved, view) == 0;
     for (int axis = 0; axis < resolved->rank + 2 && !empty; axis++) {
         int64_t *end = view->stride[axis] < 0 ? &lowest : &highest;
@@ -300,15 +299,25 @@ int sup_view_alloc_sized(const poolgrad_desc *resolved, const poolgrad_view *vie
     int64_t size = (int64_t)element_size;
     if (__builtin_sub_overflow(highest, lowest, &elements) ||
         __builtin_add_overflow(elements, 1, &elements) ||
-        __builtin_mul_overflow(elements, size, &bytes) || (uint64_t)bytes > SIZE_MAX)
+        __builtin_mul_overflow(elements, size, &total) || (uint64_t)total > SIZE_MAX)
         return -1;
+    *bytes = (size_t)total;
+    *first = (size_t)(-lowest * size);
+    return 0;
+}
+
+int sup_view_alloc_sized(const poolgrad_desc *resolved, const poolgrad_view *view,
+                         size_t element_size, sup_memory *memory)
+{
+    size_t first;
     void *allocation;
-    if (posix_memalign(&allocation, 64, (size_t)bytes) != 0)
+    memset(memory, 0, sizeof *memory);
+    if (sup_view_span(resolved, view, element_size, &memory->bytes, &first) ||
+        posix_memalign(&allocation, 64, memory->bytes) != 0)
         return -1;
-    memset(allocation, 0xff, (size_t)bytes);
+    memset(allocation, 0xff, memory->bytes);
     memory->allocation = allocation;
-    memory->bytes = (size_t)bytes;
-    memory->first = (char *)allocation - lowest * size;
+    memory->first = (char *)allocation + first;
     return 0;
 }
 

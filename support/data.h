@@ -83,6 +83,11 @@ typedef struct sup_memory {
     void *first;      /* element 0 of the view */
 } sup_memory;
 
+/* The bytes from a view's lowest element to its highest, one element if it has none, and where its
+ * first lies among them; -1 if 64 bits do not suffice. */
+int sup_view_span(const poolgrad_desc *resolved, const poolgrad_view *view, size_t element_size,
+                  size_t *bytes, size_t *first);
+
 /* Allocates, every byte 0xff: a NaN in every type, so that a gap that is read shows. Returns 0, or
  * -1 when memory is short or the size overflows; *memory is then all zero. */
 int sup_view_alloc(const poolgrad_desc *resolved, const poolgrad_view *view, sup_memory *memory);

@@ -80,10 +80,13 @@ typedef enum poolgrad_status {
     POOLGRAD_ERR_WORKSPACE = 32,  /* the workspace is smaller than the plan needs */
     POOLGRAD_ERR_INDEX = 33,      /* an index names no position of its window; error.position says
                                      which element of the indices */
+    POOLGRAD_ERR_POINTER = 34,    /* memory or a stream of another device than the plan's, or of
+                                     the host */
 
     /* the system */
-    POOLGRAD_ERR_MEMORY = 40,     /* an allocation failed */
-    POOLGRAD_ERR_UNSUPPORTED = 41 /* known, but not available on this machine */
+    POOLGRAD_ERR_MEMORY = 40,      /* an allocation failed */
+    POOLGRAD_ERR_UNSUPPORTED = 41, /* known, but not available on this machine */
+    POOLGRAD_ERR_DEVICE = 42       /* a device or its driver failed */
 } poolgrad_status;
 
 typedef struct poolgrad_error {

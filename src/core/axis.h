@@ -41,33 +41,13 @@ void pgi_axis_derive(pgi_axis *axis);
  * bits; false if the end of the last window does not. */
 bool pgi_axis_windows(const pgi_axis *axis, poolgrad_rounding rounding, int64_t *out);
 
-/* The windows that cover position p. */
-pgi_run pgi_axis_run(const pgi_axis *axis, int64_t p);
-
-/* Cuts a run of places q apart to those in [0, places). */
-pgi_run pgi_run_clip(pgi_run run, int64_t q, int64_t places);
-
 /* Windows whose span, first tap to last, meets positions [begin, end); begin < end. Not cut to
  * [0, out). */
 pgi_range pgi_axis_reach(const pgi_axis *axis, int64_t begin, int64_t end);
 
-/* What window o contributes to the divisor under a rule other than OVERRIDE; 0 if the window
- * covers no position of the input. */
-int64_t pgi_axis_count(const pgi_axis *axis, poolgrad_divisor rule, int64_t o);
-
-/* Window o of an adaptive axis. */
-pgi_range pgi_axis_adaptive_window(const pgi_axis *axis, int64_t o);
-
-/* The first tap inside the input of a window o that has one. */
-int64_t pgi_axis_first_tap(const pgi_axis *axis, int64_t o);
-
-/* Whether window o has a tap at position p of the input. */
-bool pgi_axis_has_tap(const pgi_axis *axis, int64_t o, int64_t p);
-
-/* Whether window o covers a position of the input. */
-bool pgi_axis_covers(const pgi_axis *axis, int64_t o);
-
 /* The largest count of any window. */
 int64_t pgi_axis_count_bound(const pgi_axis *axis, poolgrad_divisor rule);
+
+#include "core/axis_places.h"
 
 #endif

@@ -30,23 +30,6 @@ pgi_gather pgi_gather_make(const pgi_axis *axis, bool forward)
     return gather;
 }
 
-pgi_run pgi_gather_run(const pgi_gather *gather, int64_t target)
-{
-    const pgi_axis *axis = &gather->axis;
-    pgi_run run;
-
-    if (!gather->forward)
-        return pgi_axis_run(axis, target);
-    if (axis->adaptive) {
-        const pgi_range window = pgi_axis_adaptive_window(axis, target);
-
-        return (pgi_run){window.begin, window.end - window.begin};
-    }
-    run.first = target * axis->stride - axis->pad_lo;
-    run.count = axis->kernel;
-    return gather->filled ? run : pgi_run_clip(run, gather->q, axis->in);
-}
-
 /* A filled run that has a place among the sources begins no further before the first and ends no
  * further behind the last of them than this. */
 static int64_t overhang(const pgi_gather *gather)

@@ -9,6 +9,7 @@
 #define PGI_CORE_GATHER_H
 
 #include "core/axis.h"
+#include "core/integer.h"
 
 typedef struct pgi_gather {
     pgi_axis axis;
@@ -26,7 +27,23 @@ typedef struct pgi_gather {
 
 pgi_gather pgi_gather_make(const pgi_axis *axis, bool forward);
 
-pgi_run pgi_gather_run(const pgi_gather *gather, int64_t target);
+/* The run of a target. */
+PGI_SHARED pgi_run pgi_gather_run(const pgi_gather *gather, int64_t target)
+{
+    const pgi_axis *axis = &gather->axis;
+    pgi_run run;
+
+    if (!gather->forward)
+        return pgi_axis_run(axis, target);
+    if (axis->adaptive) {
+        const pgi_range window = pgi_axis_adaptive_window(axis, target);
+
+        return (pgi_run){window.begin, window.end - window.begin};
+    }
+    run.first = target * axis->stride - axis->pad_lo;
+    run.count = axis->kernel;
+    return gather->filled ? run : pgi_run_clip(run, gather->q, axis->in);
+}
 
 /* Sources whose span meets the targets [begin, end), begin < end. Where the axis is filled,
  * `virtual` is not cut to those that exist: it contains all runs that have a place among them.

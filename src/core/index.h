@@ -21,15 +21,67 @@ size_t pgi_index_size(poolgrad_index_type type);
 /* False if the largest index does not fit in the type. */
 bool pgi_indexing_make(const poolgrad_desc *desc, const pgi_axis axis[3], pgi_indexing *indexing);
 
-int64_t pgi_index_load(poolgrad_index_type type, const void *indices, int64_t i);
-void pgi_index_store(poolgrad_index_type type, void *indices, int64_t i, int64_t index);
+PGI_SHARED int64_t pgi_index_load(poolgrad_index_type type, const void *indices, int64_t i)
+{
+    if (type == POOLGRAD_I64)
+        return ((const int64_t *)indices)[i];
+    if (type == POOLGRAD_I32)
+        return ((const int32_t *)indices)[i];
+    /* 2^32 - 1 stands for -1, "no winner", in the unsigned type */
+    return (int64_t)(((const uint32_t *)indices)[i] + UINT32_C(1)) - 1;
+}
+
+PGI_SHARED void pgi_index_store(poolgrad_index_type type, void *indices, int64_t i, int64_t index)
+{
+    if (type == POOLGRAD_I64)
+        ((int64_t *)indices)[i] = index;
+    else
+        ((uint32_t *)indices)[i] = (uint32_t)(uint64_t)index;
+}
 
 /* The index of a place. */
-int64_t pgi_index_of_place(const pgi_indexing *indexing, int64_t batch, int64_t channel,
-                           int64_t place);
+PGI_SHARED int64_t pgi_index_of_place(const pgi_indexing *indexing, int64_t batch, int64_t channel,
+                                      int64_t place)
+{
+    if (indexing->column_major) {
+        const int64_t w = place % indexing->in[2], rest = place / indexing->in[2];
+        const int64_t h = rest % indexing->in[1], d = rest / indexing->in[1];
+
+        place = d + indexing->in[0] * (h + indexing->in[1] * w);
+    }
+    return batch * indexing->batch_step + channel * indexing->channel_step + place * indexing->unit;
+}
 
 /* The coordinates that an index names; false if it names no place of this batch and channel. */
-bool pgi_index_locate(const pgi_indexing *indexing, int64_t batch, int64_t channel, int64_t index,
-                      int64_t position[3]);
+PGI_SHARED bool pgi_index_locate(const pgi_indexing *indexing, int64_t batch, int64_t channel,
+                                 int64_t index, int64_t position[3])
+{
+    int64_t place;
+
+    if (index < 0)
+        return false;
+    place = index - batch * indexing->batch_step - channel * indexing->channel_step;
+    if (place < 0)
+        return false;
+    if (indexing->unit != 1) {
+        if (place % indexing->unit)
+            return false;
+        place /= indexing->unit;
+    }
+    if (place >= indexing->plane)
+        return false;
+    if (indexing->column_major) {
+        position[0] = place % indexing->in[0];
+        place /= indexing->in[0];
+        position[1] = place % indexing->in[1];
+        position[2] = place / indexing->in[1];
+    } else {
+        position[2] = place % indexing->in[2];
+        place /= indexing->in[2];
+        position[1] = place % indexing->in[1];
+        position[0] = place / indexing->in[1];
+    }
+    return true;
+}
 
 #endif

@@ -6,34 +6,46 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* What CUDA kernels call too. */
+#ifdef __CUDACC__
+#define PGI_SHARED static __host__ __device__ inline
+#else
+#define PGI_SHARED static inline
+#endif
+
 /* True if the exact result fits; *result is then that result. */
 static inline bool pgi_add(int64_t a, int64_t b, int64_t *result)
 {
     return !__builtin_add_overflow(a, b, result);
 }
 
-static inline bool pgi_mul(int64_t a, int64_t b, int64_t *result)
+PGI_SHARED bool pgi_mul(int64_t a, int64_t b, int64_t *result)
 {
+#ifdef __CUDA_ARCH__ /* has no such builtin */
+    *result = a * b;
+    return __mul64hi(a, b) == *result >> 63;
+#else
     return !__builtin_mul_overflow(a, b, result);
+#endif
 }
 
 /* b > 0 in both. */
-static inline int64_t pgi_floor_div(int64_t a, int64_t b)
+PGI_SHARED int64_t pgi_floor_div(int64_t a, int64_t b)
 {
     return a / b - (a % b < 0);
 }
 
-static inline int64_t pgi_ceil_div(int64_t a, int64_t b)
+PGI_SHARED int64_t pgi_ceil_div(int64_t a, int64_t b)
 {
     return a / b + (a % b > 0);
 }
 
-static inline int64_t pgi_min(int64_t a, int64_t b)
+PGI_SHARED int64_t pgi_min(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
 
-static inline int64_t pgi_max(int64_t a, int64_t b)
+PGI_SHARED int64_t pgi_max(int64_t a, int64_t b)
 {
     return a > b ? a : b;
 }

@@ -26,12 +26,12 @@ typedef struct pgi_problem {
     size_t element_size, index_size;
 } pgi_problem;
 
-static inline bool pgi_is_forward(poolgrad_op op)
+PGI_SHARED bool pgi_is_forward(poolgrad_op op)
 {
     return op == POOLGRAD_AVG || op == POOLGRAD_MAX;
 }
 
-static inline bool pgi_is_max(poolgrad_op op)
+PGI_SHARED bool pgi_is_max(poolgrad_op op)
 {
     return op == POOLGRAD_MAX || op == POOLGRAD_MAX_GRAD;
 }

@@ -48,10 +48,14 @@ const char *poolgrad_status_text(poolgrad_status status)
         return "workspace too small";
     case POOLGRAD_ERR_INDEX:
         return "index outside its window";
+    case POOLGRAD_ERR_POINTER:
+        return "memory of another device";
     case POOLGRAD_ERR_MEMORY:
         return "out of memory";
     case POOLGRAD_ERR_UNSUPPORTED:
         return "not supported here";
+    case POOLGRAD_ERR_DEVICE:
+        return "device failure";
     }
     return "unknown status";
 }

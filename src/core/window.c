@@ -1,53 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/window.h"
 
-bool pgi_window_covers(const pgi_problem *problem, const int64_t o[3])
-{
-    return pgi_axis_covers(&problem->axis[0], o[0]) && pgi_axis_covers(&problem->axis[1], o[1]) &&
-           pgi_axis_covers(&problem->axis[2], o[2]);
-}
-
-int64_t pgi_window_divisor(const pgi_problem *problem, const int64_t o[3])
-{
-    const poolgrad_desc *desc = &problem->desc;
-    int64_t count = 1;
-    int i;
-
-    if (!pgi_window_covers(problem, o))
-        return 0;
-    if (desc->divisor == POOLGRAD_OVERRIDE)
-        return desc->divisor_override;
-    for (i = 0; i < 3; i++)
-        count *= pgi_axis_count(&problem->axis[i], desc->divisor, o[i]);
-    return count;
-}
-
-pgi_index_verdict pgi_check_index(const pgi_problem *problem, int64_t batch, int64_t channel,
-                                  const int64_t o[3], int64_t index, int64_t position[3])
-{
-    if (index == -1 && (problem->indexing.no_winner || !pgi_window_covers(problem, o)))
-        return PGI_INDEX_NOWHERE;
-    if (pgi_index_locate(&problem->indexing, batch, channel, index, position) &&
-        pgi_axis_has_tap(&problem->axis[0], o[0], position[0]) &&
-        pgi_axis_has_tap(&problem->axis[1], o[1], position[1]) &&
-        pgi_axis_has_tap(&problem->axis[2], o[2], position[2]))
-        return PGI_INDEX_WINNER;
-    return PGI_INDEX_BAD;
-}
-
-int64_t pgi_window_element(const pgi_problem *problem, int64_t batch, int64_t channel,
-                           const int64_t o[3])
-{
-    const pgi_tensor *dy = &problem->source;
-    const int64_t at[PGI_AXES] = {batch, channel, o[0], o[1], o[2]};
-    int64_t element = 0;
-    int i;
-
-    for (i = 0; i < PGI_AXES; i++)
-        element = element * dy->extent[i] + at[i] - dy->offset[i];
-    return element;
-}
-
 int64_t pgi_index_offset_of_element(const pgi_problem *problem, int64_t element)
 {
     const pgi_tensor *indices = &problem->indices;

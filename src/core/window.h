@@ -5,10 +5,27 @@
 
 #include "core/problem.h"
 
-/* What the window is divided by; 0 if it covers no position of the input. */
-int64_t pgi_window_divisor(const pgi_problem *problem, const int64_t o[3]);
+PGI_SHARED bool pgi_window_covers(const pgi_problem *problem, const int64_t o[3])
+{
+    return pgi_axis_covers(&problem->axis[0], o[0]) && pgi_axis_covers(&problem->axis[1], o[1]) &&
+           pgi_axis_covers(&problem->axis[2], o[2]);
+}
 
-bool pgi_window_covers(const pgi_problem *problem, const int64_t o[3]);
+/* What the window is divided by; 0 if it covers no position of the input. */
+PGI_SHARED int64_t pgi_window_divisor(const pgi_problem *problem, const int64_t o[3])
+{
+    const poolgrad_desc *desc = &problem->desc;
+    int64_t count = 1;
+    int i;
+
+    if (!pgi_window_covers(problem, o))
+        return 0;
+    if (desc->divisor == POOLGRAD_OVERRIDE)
+        return desc->divisor_override;
+    for (i = 0; i < 3; i++)
+        count *= pgi_axis_count(&problem->axis[i], desc->divisor, o[i]);
+    return count;
+}
 
 typedef enum pgi_index_verdict {
     PGI_INDEX_WINNER,  /* a position that the window covers */
@@ -17,13 +34,36 @@ typedef enum pgi_index_verdict {
 } pgi_index_verdict;
 
 /* What an index means for a window; a winner's position goes to `position`. */
-pgi_index_verdict pgi_check_index(const pgi_problem *problem, int64_t batch, int64_t channel,
-                                  const int64_t o[3], int64_t index, int64_t position[3]);
+PGI_SHARED pgi_index_verdict pgi_check_index(const pgi_problem *problem, int64_t batch,
+                                             int64_t channel, const int64_t o[3], int64_t index,
+                                             int64_t position[3])
+{
+    if (index == -1 && (problem->indexing.no_winner || !pgi_window_covers(problem, o)))
+        return PGI_INDEX_NOWHERE;
+    if (pgi_index_locate(&problem->indexing, batch, channel, index, position) &&
+        pgi_axis_has_tap(&problem->axis[0], o[0], position[0]) &&
+        pgi_axis_has_tap(&problem->axis[1], o[1], position[1]) &&
+        pgi_axis_has_tap(&problem->axis[2], o[2], position[2]))
+        return PGI_INDEX_WINNER;
+    return PGI_INDEX_BAD;
+}
 
-/* Where a window lies in the view of dy, counted row-major (batch, channels, spatial), and back:
- * the element of the indices that is counted so. Batch and channel are those of the whole. */
-int64_t pgi_window_element(const pgi_problem *problem, int64_t batch, int64_t channel,
-                           const int64_t o[3]);
+/* Where a window lies in the view of dy, counted row-major (batch, channels, spatial). Batch and
+ * channel are those of the whole. */
+PGI_SHARED int64_t pgi_window_element(const pgi_problem *problem, int64_t batch, int64_t channel,
+                                      const int64_t o[3])
+{
+    const pgi_tensor *dy = &problem->source;
+    const int64_t at[PGI_AXES] = {batch, channel, o[0], o[1], o[2]};
+    int64_t element = 0;
+    int i;
+
+    for (i = 0; i < PGI_AXES; i++)
+        element = element * dy->extent[i] + at[i] - dy->offset[i];
+    return element;
+}
+
+/* And back: the element of the indices that is counted so. */
 int64_t pgi_index_offset_of_element(const pgi_problem *problem, int64_t element);
 
 /* The lowest element of the dy view whose index is none, among the windows that do not reach the

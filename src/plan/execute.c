@@ -1,116 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Executing a plan: checks of the memory, workspace, and the split into tasks. */
+/* Executing a plan: workspace, and the split into tasks. */
 #include "core/environment.h"
 #include "core/integer.h"
 #include "core/sanitizer.h"
 #include "core/status.h"
 #include "core/window.h"
+#include "plan/buffers.h"
 #include "plan/placement.h"
 #include "plan/plan.h"
-
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
-#define BUFFERS_SIZE_0_1 (offsetof(poolgrad_buffers, workspace_size) + sizeof(size_t))
-
-poolgrad_status poolgrad_buffers_init(poolgrad_buffers *buffers)
-{
-    if (!buffers)
-        return POOLGRAD_ERR_NULL;
-    memset(buffers, 0, sizeof *buffers);
-    buffers->size = sizeof *buffers;
-    return POOLGRAD_OK;
-}
-
-/* Memory that an execution uses: where, and whether it is written. */
-typedef struct pgi_memory {
-    const char *name;
-    const void *begin;
-    size_t bytes; /* 0 if nothing of it is used */
-    bool written;
-} pgi_memory;
-
-enum {
-    MAX_MEMORIES = 5
-};
-
-typedef struct pgi_memories {
-    pgi_memory memory[MAX_MEMORIES];
-    int count;
-} pgi_memories;
-
-static poolgrad_status add_tensor(pgi_memories *memories, const pgi_tensor *tensor,
-                                  size_t element_size, const void *first, const char *name,
-                                  bool written, poolgrad_error *error)
-{
-    const int64_t size = (int64_t)element_size;
-    pgi_memory *memory = &memories->memory[memories->count++];
-
-    *memory = (pgi_memory){.name = name, .written = written};
-    if (tensor->elements == 0)
-        return POOLGRAD_OK;
-    if (!first)
-        return pgi_fail(error, POOLGRAD_ERR_NULL, "buffers.%s is NULL", name);
-    if ((uintptr_t)first % element_size)
-        return pgi_fail(error, POOLGRAD_ERR_MISALIGNED,
-                        "buffers.%s is %p; it must be a multiple of its element size, %zu bytes",
-                        name, first, element_size);
-    memory->begin = (const char *)first + tensor->lowest * size;
-    memory->bytes = (size_t)((tensor->highest - tensor->lowest + 1) * size);
-    return POOLGRAD_OK;
-}
-
-/* What is written must be apart from everything else. */
-static poolgrad_status check_overlap(const pgi_memories *memories, poolgrad_error *error)
-{
-    int i, k;
-
-    for (i = 0; i < memories->count; i++) {
-        for (k = 0; k < i; k++) {
-            const pgi_memory *a = &memories->memory[i], *b = &memories->memory[k];
-
-            if ((a->written || b->written) &&
-                pgi_bytes_overlap(a->begin, a->bytes, b->begin, b->bytes))
-                return pgi_fail(error, POOLGRAD_ERR_OVERLAP,
-                                "the bytes of %s and %s overlap; they must be apart", a->name,
-                                b->name);
-        }
-    }
-    return POOLGRAD_OK;
-}
-
-static poolgrad_status check_buffers(const poolgrad_plan *plan, const poolgrad_buffers *buffers,
-                                     const pgi_work *work, poolgrad_error *error)
-{
-    const pgi_problem *problem = &plan->problem;
-    const poolgrad_op op = problem->desc.op;
-    const size_t size = problem->element_size, needed = poolgrad_plan_workspace(plan);
-    pgi_memories memories = {.count = 0};
-
-    PGI_TRY(add_tensor(&memories, &problem->source, size, work->source, pgi_source_name(op), false,
-                       error));
-    PGI_TRY(add_tensor(&memories, &problem->target, size, work->target, pgi_target_name(op), true,
-                       error));
-    if (problem->has_x)
-        PGI_TRY(add_tensor(&memories, &problem->x, size, work->x, "x", false, error));
-    if (problem->has_y)
-        PGI_TRY(add_tensor(&memories, &problem->y, size, work->y, "y", false, error));
-    if (op == POOLGRAD_MAX_GRAD && problem->has_indices)
-        PGI_TRY(add_tensor(&memories, &problem->indices, problem->index_size, work->indices,
-                           "indices", false, error));
-    if (op == POOLGRAD_MAX && work->indices_out)
-        PGI_TRY(add_tensor(&memories, &problem->indices, problem->index_size, work->indices_out,
-                           "indices_out", true, error));
-    if (buffers->workspace && buffers->workspace_size < needed)
-        return pgi_fail(error, POOLGRAD_ERR_WORKSPACE,
-                        "buffers.workspace_size is %zu; the plan needs %zu bytes",
-                        buffers->workspace_size, needed);
-    if (buffers->workspace)
-        memories.memory[memories.count++] =
-            (pgi_memory){"the workspace", buffers->workspace, needed, true};
-    return check_overlap(&memories, error);
-}
 
 typedef struct pgi_execution {
     const poolgrad_plan *plan;
@@ -153,33 +50,6 @@ static void run_task(void *data, int64_t index)
     pgi_environment_leave(&caller);
 }
 
-static poolgrad_status bad_index(const pgi_execution *execution, int64_t element,
-                                 poolgrad_error *error)
-{
-    const pgi_problem *problem = &execution->plan->problem;
-    const int64_t index = pgi_index_load(problem->indexing.type, execution->work.indices,
-                                         pgi_index_offset_of_element(problem, element));
-    const int64_t *extent = problem->source.extent;
-    int64_t at[PGI_AXES], rest = element;
-    char window[72] = "";
-    size_t used = 0;
-    int i;
-
-    for (i = PGI_AXES - 1; i >= 0; rest /= extent[i], i--)
-        at[i] = rest % extent[i];
-    for (i = PGI_AXES - problem->desc.rank; i < PGI_AXES; i++)
-        used += (size_t)snprintf(window + used, sizeof window - used,
-                                 used ? ",%" PRId64 : "%" PRId64, at[i]);
-    pgi_fail(error, POOLGRAD_ERR_INDEX,
-             "element %" PRId64 " of the indices (batch %" PRId64 ", channel %" PRId64
-             ", window %s) is %" PRId64 "; it must be a position that its window covers%s",
-             element, at[PGI_BATCH], at[PGI_CHANNEL], window, index,
-             problem->indexing.no_winner ? ", or -1" : "");
-    if (error)
-        error->position = element;
-    return POOLGRAD_ERR_INDEX;
-}
-
 /* Runs all tasks, in a workspace of its own if there is none. */
 static poolgrad_status run_tasks(pgi_execution *execution, void *workspace, poolgrad_error *error)
 {
@@ -212,30 +82,26 @@ poolgrad_status poolgrad_execute(const poolgrad_plan *plan, const poolgrad_buffe
 {
     _Atomic int64_t lowest_bad_index = INT64_MAX;
     pgi_execution execution = {.plan = plan};
+    const pgi_problem *problem;
     poolgrad_buffers read;
-    bool forward;
 
     if (!plan)
         return pgi_fail(error, POOLGRAD_ERR_NULL, "plan is NULL");
-    poolgrad_buffers_init(&read);
-    PGI_TRY(pgi_struct_read(&read, sizeof read, buffers, BUFFERS_SIZE_0_1, "buffers", error));
-    forward = pgi_is_forward(plan->problem.desc.op);
-    execution.work = (pgi_work){.source = forward ? read.x : read.dy,
-                                .target = forward ? read.y : read.dx,
-                                .x = read.x,
-                                .y = read.y,
-                                .indices = read.indices,
-                                .indices_out = read.indices_out,
-                                .bad_index = &lowest_bad_index};
+    problem = &plan->problem;
+    PGI_TRY(pgi_buffers_read(problem, buffers, &read, &execution.work, error));
+    execution.work.bad_index = &lowest_bad_index;
     execution.work.stream_inside = plan->stream;
-    execution.work.stream = plan->stream && rows_aligned(&plan->problem, execution.work.target);
-    PGI_TRY(check_buffers(plan, &read, &execution.work, error));
+    execution.work.stream = plan->stream && rows_aligned(problem, execution.work.target);
+    PGI_TRY(
+        pgi_buffers_check(problem, &read, &execution.work, poolgrad_plan_workspace(plan), error));
     if (plan->tasks > 0)
         PGI_TRY(run_tasks(&execution, read.workspace, error));
-    if (plan->problem.desc.op == POOLGRAD_MAX_GRAD && plan->problem.has_indices)
-        pgi_report_bad_index(&execution.work,
-                             pgi_bad_unreached_index(&plan->problem, read.indices));
+    if (problem->desc.op == POOLGRAD_MAX_GRAD && problem->has_indices)
+        pgi_report_bad_index(&execution.work, pgi_bad_unreached_index(problem, read.indices));
     if (lowest_bad_index != INT64_MAX)
-        return bad_index(&execution, lowest_bad_index, error);
+        return pgi_bad_index(problem, lowest_bad_index,
+                             pgi_index_load(problem->indexing.type, read.indices,
+                                            pgi_index_offset_of_element(problem, lowest_bad_index)),
+                             error);
     return pgi_ok(error);
 }

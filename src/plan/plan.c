@@ -40,8 +40,8 @@ static void release_free(void *context, void *memory)
     free(memory);
 }
 
-static poolgrad_status read_options(poolgrad_options *to, const poolgrad_options *from,
-                                    poolgrad_error *error)
+poolgrad_status pgi_options_read(poolgrad_options *to, const poolgrad_options *from,
+                                 poolgrad_error *error)
 {
     poolgrad_options_init(to);
     if (from)
@@ -91,7 +91,7 @@ static poolgrad_status choose_strategy(poolgrad_plan *plan, const char *name, po
                     name);
 }
 
-static int64_t bytes_written(const pgi_problem *problem)
+int64_t pgi_bytes_written(const pgi_problem *problem)
 {
     int64_t bytes = problem->target.elements * (int64_t)problem->element_size;
 
@@ -100,7 +100,7 @@ static int64_t bytes_written(const pgi_problem *problem)
     return bytes;
 }
 
-static int64_t bytes_read(const pgi_problem *problem)
+int64_t pgi_bytes_read(const pgi_problem *problem)
 {
     int64_t bytes = problem->source.elements * (int64_t)problem->element_size;
 
@@ -115,25 +115,30 @@ static int64_t bytes_read(const pgi_problem *problem)
     return bytes;
 }
 
+pgi_scale pgi_scale_of(const poolgrad_desc *desc)
+{
+    pgi_scale scale = {desc->alpha, desc->beta};
+    pgi_environment caller;
+
+    pgi_environment_enter(&caller);
+    if (desc->dtype != POOLGRAD_F64) {
+        scale.alpha = (float)scale.alpha;
+        scale.beta = (float)scale.beta;
+    }
+    pgi_environment_leave(&caller);
+    return scale;
+}
+
 /* Everything about a plan whose memory is there. */
 static poolgrad_status fill(poolgrad_plan *plan, const poolgrad_options *options,
                             poolgrad_error *error)
 {
-    pgi_environment caller;
     int64_t workspace;
 
     plan->backend = &pgi_cpu_backend;
     PGI_TRY(plan->backend->select(options->cpu, plan->problem.desc.dtype, &plan->kernels, error));
     PGI_TRY(choose_strategy(plan, options->strategy, error));
-    pgi_environment_enter(&caller);
-    plan->scale.alpha = plan->problem.desc.alpha;
-    plan->scale.beta = plan->problem.desc.beta;
-    if (plan->problem.desc.dtype != POOLGRAD_F64) {
-        plan->scale.alpha = (float)plan->scale.alpha;
-        plan->scale.beta = (float)plan->scale.beta;
-    }
-    pgi_environment_leave(&caller);
-
+    plan->scale = pgi_scale_of(&plan->problem.desc);
     plan->threads = options->threads ? options->threads : poolgrad_default_threads();
     plan->parallel_for = options->parallel_for;
     plan->parallel_context = options->parallel_context;
@@ -147,8 +152,8 @@ static poolgrad_status fill(poolgrad_plan *plan, const poolgrad_options *options
         return pgi_fail(error, POOLGRAD_ERR_OVERFLOW,
                         "the intermediate sums of this problem do not fit in 64 bits");
     plan->tasks = pgi_min(plan->threads, plan->units);
-    plan->tasks = pgi_min(plan->tasks, 1 + bytes_read(&plan->problem) / BYTES_PER_TASK +
-                                           bytes_written(&plan->problem) / BYTES_PER_TASK);
+    plan->tasks = pgi_min(plan->tasks, 1 + pgi_bytes_read(&plan->problem) / BYTES_PER_TASK +
+                                           pgi_bytes_written(&plan->problem) / BYTES_PER_TASK);
     if (!pgi_mul((int64_t)plan->task_workspace, plan->tasks, &workspace) ||
         !pgi_add(workspace, PGI_ALIGNMENT, &workspace))
         return pgi_fail(error, POOLGRAD_ERR_OVERFLOW, "the workspace does not fit in 64 bits");
@@ -167,7 +172,7 @@ poolgrad_status poolgrad_plan_create(poolgrad_plan **plan, const poolgrad_desc *
         return pgi_fail(error, POOLGRAD_ERR_NULL, "plan is NULL");
     *plan = NULL;
     PGI_TRY(pgi_desc_read(&problem.desc, desc, error));
-    PGI_TRY(read_options(&read, options, error));
+    PGI_TRY(pgi_options_read(&read, options, error));
     PGI_TRY(pgi_problem_make(&problem, error));
 
     made = read.allocate(read.allocator_context, sizeof *made);
@@ -226,8 +231,8 @@ poolgrad_status poolgrad_plan_describe(const poolgrad_plan *plan, poolgrad_plan_
     made.threads = plan->threads;
     made.units = plan->units;
     made.tasks = plan->tasks;
-    made.bytes_written = bytes_written(problem);
-    made.bytes_read = bytes_read(problem);
+    made.bytes_written = pgi_bytes_written(problem);
+    made.bytes_read = pgi_bytes_read(problem);
     made.workspace = (int64_t)poolgrad_plan_workspace(plan);
     plan->strategy->describe(plan, made.detail, sizeof made.detail);
     memcpy(info, &made, size);

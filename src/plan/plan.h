@@ -29,6 +29,16 @@ typedef struct pgi_strategy {
     void (*describe)(const poolgrad_plan *plan, char *text, size_t capacity);
 } pgi_strategy;
 
+/* A full-sized, checked copy of the caller's options (may be NULL), with an allocator. */
+poolgrad_status pgi_options_read(poolgrad_options *to, const poolgrad_options *from,
+                                 poolgrad_error *error);
+
+/* Of every view that is read or written, each element once. */
+int64_t pgi_bytes_written(const pgi_problem *problem);
+int64_t pgi_bytes_read(const pgi_problem *problem);
+
+pgi_scale pgi_scale_of(const poolgrad_desc *desc);
+
 struct poolgrad_plan {
     pgi_problem problem;
     pgi_scale scale;

@@ -123,3 +123,14 @@ max_example() {
     array dy.npy '<f4' '(1, 1, 2, 2)' 1 2 4 5
     array i.npy '<i8' '(1, 1, 2, 2)' 4 4 7 8
 }
+
+# device_attempts: every verb that takes --device.
+device_attempts() {
+    max_example
+    run grad "$EXAMPLE" dy.npy -o dx.npy --device cuda
+    run pool "$EXAMPLE" x.npy -o y.npy --device cuda
+    run check "$EXAMPLE" --device cuda
+    run bench "$EXAMPLE" --device cuda
+    absent dx.npy
+    absent y.npy
+}

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: MIT */
+/* Strategy: max pooling with stride 2 and windows of 2 or 3, cell by cell (kernels/cell.h). From x
+ * it takes two steps: the winners of all windows, a byte each, then the gradient from these. */
+#include "core/dtype.h"
+#include "core/integer.h"
+#include "core/status.h"
+#include "cuda/plan.h"
+
+#include <stdio.h>
+
+/* Threads of a block; kernels are compiled for no more. */
+#define BLOCK 256
+
+/* Blocks that a multiprocessor has one after the other: enough to even out the end. */
+#define ROUNDS 4
+
+/* Cells of a segment at least: what it shares with the one before is loaded twice. */
+#define LEAST_LENGTH 8
+
+/* Threads of a plane, or of planes together, that fill blocks well enough. */
+#define ENOUGH_THREADS 2048
+
+/* Offsets in a plane or image are kept in 32 bits, and quotients are exact below this. */
+#define MOST_SPAN (INT64_C(1) << 30)
+
+/* What the names of kernels say. */
+typedef struct cell_shape {
+    int side, padding, axes; /* of windows, before W, with cells */
+    bool lanes;              /* channels are last */
+} cell_shape;
+
+/* Elements that a thread has side by side, as in kernels/cell.cuh. */
+static int64_t width_of(const pgi_problem *problem, bool lanes)
+{
+    if (!lanes)
+        return 16 / (int64_t)problem->element_size;
+    return problem->element_size == 8 ? 2 : 4;
+}
+
+/* ------------------------------------------------------------- what applies */
+
+static bool is_single(const pgi_axis *axis)
+{
+    return !axis->adaptive && axis->kernel == 1 && axis->stride == 1 && axis->pad_lo == 0 &&
+           axis->in == axis->out;
+}
+
+static bool has_cells(const pgi_axis *axis, int64_t side)
+{
+    return !axis->adaptive && axis->kernel == side && axis->stride == 2 && axis->dilation == 1 &&
+           axis->pad_lo < 2 && pgi_axis_covers(axis, axis->out - 1);
+}
+
+/* Windows of one side with stride 2 on W, and on H and D, or on H, or on neither. */
+static bool shape_axes(const pgi_problem *problem, cell_shape *shape)
+{
+    const pgi_axis *axis = problem->axis;
+    const int64_t side = axis[2].kernel;
+
+    if ((side != 2 && side != 3) || !has_cells(&axis[2], side) || axis[2].pad_lo > side - 2)
+        return false;
+    shape->side = (int)side;
+    shape->padding = (int)axis[2].pad_lo;
+    shape->axes = is_single(&axis[0]) ? 2 : 3;
+    if (shape->axes == 3 && !has_cells(&axis[0], side))
+        return false;
+    return has_cells(&axis[1], side) || (is_single(&axis[1]) && axis[1].in == 1);
+}
+
+/* Whether a tensor holds the batch and channels of the target, and all places of the axes. */
+static bool whole(const pgi_problem *problem, const pgi_tensor *tensor, bool windows)
+{
+    int i;
+
+    for (i = 0; i < PGI_SPATIAL; i++)
+        if (tensor->offset[i] != problem->target.offset[i] ||
+            tensor->extent[i] != problem->target.extent[i])
+            return false;
+    for (i = 0; i < 3; i++)
+        if (tensor->offset[PGI_SPATIAL + i] != 0 ||
+            tensor->extent[PGI_SPATIAL + i] !=
+                (windows ? problem->axis[i].out : problem->axis[i].in))
+            return false;
+    return true;
+}
+
+static bool side_by_side(const pgi_tensor *tensor, bool lanes)
+{
+    const int axis = lanes ? PGI_CHANNEL : PGI_AXES - 1;
+
+    return tensor->extent[axis] == 1 || tensor->stride[axis] == 1;
+}
+
+/* Whether offsets from a plane's, or with `lanes` an image's, first element fit. */
+static bool fits(const pgi_tensor *tensor, bool lanes)
+{
+    int64_t span = 0;
+    int i;
+
+    for (i = lanes ? PGI_CHANNEL : PGI_SPATIAL; i < PGI_AXES; i++) {
+        const int64_t stride = tensor->stride[i] < 0 ? -tensor->stride[i] : tensor->stride[i];
+
+        if (tensor->extent[i] <= 1)
+            continue;
+        /* one place more on both sides, which is computed but not used */
+        if (stride > MOST_SPAN / (tensor->extent[i] + 2))
+            return false;
+        span += (tensor->extent[i] + 2) * stride;
+    }
+    return span < MOST_SPAN;
+}
+
+static bool usable(const pgi_problem *problem, const pgi_tensor *tensor, bool windows, bool lanes)
+{
+    return whole(problem, tensor, windows) && side_by_side(tensor, lanes) && fits(tensor, lanes);
+}
+
+static bool all_usable(const pgi_problem *problem, bool lanes)
+{
+    const bool forward = pgi_is_forward(problem->desc.op);
+
+    if (lanes && problem->target.extent[PGI_CHANNEL] % width_of(problem, true) != 0)
+        return false;
+    return usable(problem, &problem->source, !forward, lanes) &&
+           usable(problem, &problem->target, forward, lanes) &&
+           (!problem->has_x || usable(problem, &problem->x, false, lanes)) &&
+           (problem->has_x || usable(problem, &problem->indices, true, lanes));
+}
+
+/* Whether places of a plane are few enough to be counted, some behind the last included. */
+static bool countable(const pgi_axis axis[3])
+{
+    int64_t places = 1;
+    int i;
+
+    for (i = 0; i < 3; i++)
+        if (!pgi_mul(places, axis[i].in + 4, &places) || places >= MOST_SPAN)
+            return false;
+    return true;
+}
+
+/* Whether the problem is one for these kernels, and for which of them. */
+static bool applies(const pgi_problem *problem, cell_shape *shape)
+{
+    const pgi_indexing *indexing = &problem->indexing;
+    const int64_t *extent = problem->target.extent;
+    int64_t planes;
+
+    if (!pgi_is_max(problem->desc.op) || problem->has_y || problem->target.elements == 0 ||
+        problem->source.elements == 0 || !shape_axes(problem, shape) || !countable(problem->axis) ||
+        !pgi_mul(extent[PGI_BATCH], extent[PGI_CHANNEL], &planes) || planes >= MOST_SPAN)
+        return false;
+    if (!problem->has_x && (indexing->column_major || indexing->unit != 1))
+        return false;
+    shape->lanes = !all_usable(problem, false);
+    return !shape->lanes || all_usable(problem, true);
+}
+
+/* --------------------------------------------------------------- parameters */
+
+static pgi_cuda_cell_divisor divisor_of(int64_t number)
+{
+    pgi_cuda_cell_divisor divisor = {0, 0};
+
+    while (INT64_C(1) << divisor.shift < number)
+        divisor.shift++;
+    divisor.factor = (unsigned)pgi_ceil_div(INT64_C(1) << (30 + divisor.shift), number);
+    return divisor;
+}
+
+static pgi_cuda_cell_strides strides_of(const pgi_tensor *tensor)
+{
+    pgi_cuda_cell_strides strides = {tensor->stride[PGI_BATCH], tensor->stride[PGI_CHANNEL], {0}};
+    int i;
+
+    for (i = 0; i < 3; i++)
+        if (tensor->extent[PGI_SPATIAL + i] > 1)
+            strides.place[i] = (int)tensor->stride[PGI_SPATIAL + i];
+    return strides;
+}
+
+/* Whether neighbours make vectors of `count`: no row or place ends within one. */
+static bool in_vectors(const pgi_tensor *tensor, bool lanes, int64_t count)
+{
+    const int within = lanes ? PGI_CHANNEL : PGI_AXES - 1;
+    int i;
+
+    for (i = 0; i < PGI_AXES; i++)
+        if (i == within ? tensor->extent[i] % count != 0
+                        : tensor->extent[i] > 1 && tensor->stride[i] % count != 0)
+            return false;
+    return true;
+}
+
+static void fill_axes(pgi_cuda_cell *cell, const pgi_problem *problem, const cell_shape *shape)
+{
+    int i;
+
+    for (i = 0; i < 3; i++) {
+        const pgi_axis *axis = &problem->axis[i];
+
+        cell->in[i] = (int)axis->in;
+        cell->out[i] = (int)axis->out;
+        cell->pad[i] = (int)axis->pad_lo;
+        cell->cells[i] = (int)(i + shape->axes < 3 ? axis->in : (axis->in + axis->pad_lo + 1) / 2);
+    }
+    cell->area = cell->in[1] * cell->in[2];
+    cell->plane = cell->in[0] * cell->area;
+    cell->by_width = divisor_of(cell->in[2]);
+    cell->by_height = divisor_of(cell->in[1]);
+    cell->by_channels = divisor_of(problem->target.extent[PGI_CHANNEL]);
+}
+
+/* What both passes are told; `names` are indices, or codes in a row-major order of the layout. */
+static void fill(pgi_cuda_cell *cell, const poolgrad_cuda_plan *plan, const cell_shape *shape,
+                 const pgi_tensor *positions, const pgi_tensor *windows, const pgi_tensor *names)
+{
+    const pgi_problem *problem = &plan->problem;
+    const pgi_indexing *indexing = &problem->indexing;
+    const pgi_tensor *target = &problem->target;
+    const int64_t width = width_of(problem, shape->lanes);
+
+    *cell = (pgi_cuda_cell){
+        .positions = strides_of(positions),
+        .windows = strides_of(windows),
+        .names = strides_of(names),
+        .planes = (unsigned)(target->extent[PGI_BATCH] * target->extent[PGI_CHANNEL]),
+        .channels = (unsigned)target->extent[PGI_CHANNEL],
+        .alpha = plan->scale.alpha,
+        .beta = plan->scale.beta,
+        .plain = plan->scale.alpha == 1 && plan->scale.beta == 0,
+        .kind = problem->has_x                   ? PGI_CELL_CODES
+                : indexing->type == POOLGRAD_I64 ? PGI_CELL_64
+                                                 : PGI_CELL_32,
+        .origin = target->offset[PGI_BATCH] * indexing->batch_step +
+                  target->offset[PGI_CHANNEL] * indexing->channel_step,
+        .index_batch = indexing->batch_step,
+        .index_channel = indexing->channel_step,
+        .nan = (int)problem->desc.nan,
+        .no_winner = indexing->no_winner,
+    };
+    fill_axes(cell, problem, shape);
+    if (shape->lanes) {
+        cell->vectors = in_vectors(positions, true, width) && in_vectors(windows, true, width) &&
+                        in_vectors(names, true, width);
+    } else {
+        cell->vectors = in_vectors(positions, false, width);
+        cell->pairs = in_vectors(windows, false, width / 2) && in_vectors(names, false, width / 2);
+    }
+}
+
+/* ------------------------------------------------------------------ threads */
+
+/* Segments of an axis of `cells`, if so many threads are there without them. */
+static void cut(pgi_cuda_cell *cell, int64_t cells, int64_t threads, int64_t wanted)
+{
+    const int64_t most = pgi_max(1, cells / LEAST_LENGTH);
+    const int64_t segments = pgi_max(1, pgi_min(most, pgi_ceil_div(wanted, threads)));
+
+    cell->length = (unsigned)pgi_ceil_div(cells, segments);
+    cell->segments = (unsigned)pgi_ceil_div(cells, cell->length);
+}
+
+/* The grid: every thread goes through as many planes or images as leave `wanted` threads. */
+static void spread(pgi_cuda_step *step, int64_t wanted)
+{
+    const pgi_cuda_cell *cell = &step->parameters.cell;
+    const int64_t blocks = pgi_ceil_div(cell->inner, BLOCK);
+    const int64_t turns = pgi_max(pgi_max(1, pgi_ceil_div(cell->outer, 65535)),
+                                  blocks * cell->outer / pgi_max(1, wanted / BLOCK));
+
+    step->grid_x = (unsigned)blocks;
+    step->grid_y = (unsigned)pgi_ceil_div(cell->outer, turns);
+}
+
+/* Places of a plane that threads have, or of planes together; false if they are too many. */
+static bool arrange(pgi_cuda_cell *cell, bool lanes, int64_t threads)
+{
+    cell->members = 1;
+    cell->outer = lanes ? cell->planes / cell->channels : cell->planes;
+    if (!lanes && threads < ENOUGH_THREADS) {
+        cell->members = (unsigned)pgi_min(cell->planes, ENOUGH_THREADS / threads);
+        cell->outer = (unsigned)pgi_ceil_div(cell->planes, cell->members);
+    }
+    cell->inner = (unsigned)(threads * cell->members);
+    return threads <= MOST_SPAN;
+}
+
+/* A step for pgi_cell_PASS_KEYS_BITSTYPE of a file; `wanted`: threads that keep the device busy. */
+static poolgrad_status add_step(poolgrad_cuda_plan *plan, const char *file, const char *pass,
+                                const char *bits, const cell_shape *shape, pgi_cuda_step **step,
+                                int64_t *wanted, poolgrad_error *error)
+{
+    const char *type = pgi_cuda_type(plan->problem.desc.dtype);
+    char name[PGI_CUDA_NAME];
+
+    if (shape->lanes)
+        snprintf(name, sizeof name, "pgi_cell_%s_%d%d_lanes_%s%s", pass, shape->side, shape->axes,
+                 bits, type);
+    else
+        snprintf(name, sizeof name, "pgi_cell_%s_%d%d%d_rows_%s%s", pass, shape->side,
+                 shape->padding, shape->axes, bits, type);
+    *step = pgi_cuda_step_add(plan, file, name, BLOCK, 0);
+    PGI_TRY(pgi_cuda_step_find(plan, *step, error));
+    *wanted = (int64_t)plan->device->multiprocessors * (*step)->resident * BLOCK * ROUNDS;
+    return POOLGRAD_OK;
+}
+
+static poolgrad_status add_maximum(poolgrad_cuda_plan *plan, const cell_shape *shape,
+                                   const pgi_tensor *x, const pgi_tensor *y,
+                                   const pgi_tensor *names, size_t codes, bool *possible,
+                                   poolgrad_error *error)
+{
+    const int64_t width = width_of(&plan->problem, shape->lanes);
+    pgi_cuda_step *step;
+    pgi_cuda_cell *cell;
+    int64_t wanted;
+
+    PGI_TRY(add_step(plan, "cell_maximum", plan->problem.has_x ? "winners" : "maximum", "", shape,
+                     &step, &wanted, error));
+    step->places_out = codes;
+    cell = &step->parameters.cell;
+    fill(cell, plan, shape, x, y, names);
+    cell->groups =
+        (unsigned)(shape->lanes ? cell->channels / width : pgi_ceil_div(cell->out[2], width / 2));
+    *possible = arrange(cell, shape->lanes,
+                        (int64_t)cell->groups * cell->out[0] * cell->out[1] *
+                            (shape->lanes ? cell->out[2] : 1));
+    spread(step, wanted);
+    return POOLGRAD_OK;
+}
+
+/* Of what names winners, in a kernel's name. */
+static const char *bits_of(const pgi_problem *problem)
+{
+    if (problem->has_x)
+        return "8_";
+    return problem->indexing.type == POOLGRAD_I64 ? "64_" : "32_";
+}
+
+static poolgrad_status add_gradient(poolgrad_cuda_plan *plan, const cell_shape *shape,
+                                    const pgi_tensor *names, size_t codes, bool *possible,
+                                    poolgrad_error *error)
+{
+    const pgi_problem *problem = &plan->problem;
+    const int64_t width = width_of(problem, shape->lanes);
+    pgi_cuda_step *step;
+    pgi_cuda_cell *cell;
+    int64_t wanted, lines;
+
+    PGI_TRY(add_step(plan, shape->lanes ? "cell_lanes" : "cell_rows", "gradient", bits_of(problem),
+                     shape, &step, &wanted, error));
+    step->places_in = codes;
+    cell = &step->parameters.cell;
+    fill(cell, plan, shape, &problem->target, &problem->source, names);
+    cell->checks = plan->checks;
+    if (shape->lanes) {
+        cell->groups = (unsigned)(cell->channels / (shape->axes == 3 ? 2 : width));
+        lines = (int64_t)cell->groups * cell->cells[0] * cell->cells[1];
+        cut(cell, cell->cells[2], lines * (cell->planes / cell->channels), wanted);
+    } else {
+        /* windows behind the last position are checked as well */
+        cell->groups = (unsigned)pgi_ceil_div(pgi_max(cell->in[2], 2 * cell->out[2]), width);
+        lines = (int64_t)cell->groups * cell->cells[0];
+        cut(cell, cell->cells[1], lines * cell->planes, wanted);
+    }
+    *possible = arrange(cell, shape->lanes, lines * cell->segments);
+    spread(step, wanted);
+    return POOLGRAD_OK;
+}
+
+/* Winners are found first, into codes that lie as windows do. */
+static poolgrad_status prepare_from_x(poolgrad_cuda_plan *plan, const cell_shape *shape,
+                                      bool *possible, poolgrad_error *error)
+{
+    const pgi_problem *problem = &plan->problem;
+    pgi_tensor codes = problem->source;
+    size_t at;
+
+    if (!pgi_dense_strides(shape->lanes ? POOLGRAD_NXC : POOLGRAD_NCX, PGI_AXES, codes.extent,
+                           codes.stride) ||
+        !fits(&codes, shape->lanes) || !pgi_cuda_reserve(plan, codes.elements, 1, &at))
+        return POOLGRAD_OK;
+    PGI_TRY(add_maximum(plan, shape, &problem->x, &problem->source, &codes, at, possible, error));
+    if (*possible)
+        PGI_TRY(add_gradient(plan, shape, &codes, at, possible, error));
+    return POOLGRAD_OK;
+}
+
+static poolgrad_status prepare(poolgrad_cuda_plan *plan, bool *possible, poolgrad_error *error)
+{
+    const pgi_problem *problem = &plan->problem;
+    cell_shape shape;
+
+    if (!applies(problem, &shape))
+        return POOLGRAD_OK;
+    if (problem->desc.op == POOLGRAD_MAX)
+        return add_maximum(plan, &shape, &problem->source, &problem->target, &problem->indices,
+                           PGI_CUDA_NOWHERE, possible, error);
+    if (problem->has_x)
+        return prepare_from_x(plan, &shape, possible, error);
+    plan->checks = true;
+    plan->workspace = sizeof(uint64_t);
+    return add_gradient(plan, &shape, &problem->indices, PGI_CUDA_NOWHERE, possible, error);
+}
+
+const pgi_cuda_strategy pgi_cuda_strategy_cell = {
+    .name = "cell",
+    .reason = "windows of 2 or 3 with stride 2",
+    .prepare = prepare,
+};

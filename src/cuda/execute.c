@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/* Executing a plan: checks of the memory, and the launches. */
+#include "core/status.h"
+#include "core/window.h"
+#include "cuda/plan.h"
+#include "plan/buffers.h"
+
+/* What the first word of the workspace holds while all indices are good: the driver fills bytes. */
+#define ALL_GOOD UINT64_MAX
+
+/* Memory must be the device's. Managed memory is. */
+static poolgrad_status check_pointer(const poolgrad_cuda_plan *plan, const void *pointer,
+                                     const char *name, poolgrad_error *error)
+{
+    const pgi_cuda_driver *driver = plan->device->driver;
+    const pgi_cuda_address address = (uintptr_t)pointer;
+    int type = 0, ordinal = -1;
+
+    if (!pointer)
+        return POOLGRAD_OK;
+    if (driver->pointer_attribute(&type, PGI_CUDA_POINTER_MEMORY_TYPE, address) !=
+            PGI_CUDA_SUCCESS ||
+        type != PGI_CUDA_MEMORY_DEVICE)
+        return pgi_fail(error, POOLGRAD_ERR_POINTER,
+                        "buffers.%s is %p, which is no memory of a device; it must be of device %d",
+                        name, pointer, (int)plan->device->ordinal);
+    if (driver->pointer_attribute(&ordinal, PGI_CUDA_POINTER_DEVICE, address) == PGI_CUDA_SUCCESS &&
+        ordinal != plan->device->ordinal)
+        return pgi_fail(error, POOLGRAD_ERR_POINTER,
+                        "buffers.%s is memory of device %d; the plan is for device %d", name,
+                        ordinal, (int)plan->device->ordinal);
+    return POOLGRAD_OK;
+}
+
+static poolgrad_status check_memory(const poolgrad_cuda_plan *plan, const poolgrad_buffers *read,
+                                    const pgi_work *work, poolgrad_error *error)
+{
+    const pgi_problem *problem = &plan->problem;
+    const poolgrad_op op = problem->desc.op;
+
+    PGI_TRY(pgi_buffers_check(problem, read, work, plan->workspace, error));
+    if (plan->workspace && !read->workspace)
+        return pgi_fail(error, POOLGRAD_ERR_NULL,
+                        "buffers.workspace is NULL; the plan needs %zu bytes", plan->workspace);
+    if (plan->workspace && (uintptr_t)read->workspace % sizeof(int64_t))
+        return pgi_fail(error, POOLGRAD_ERR_MISALIGNED,
+                        "buffers.workspace is %p; it must be a multiple of %zu", read->workspace,
+                        sizeof(int64_t));
+    if (problem->source.elements > 0)
+        PGI_TRY(check_pointer(plan, work->source, pgi_source_name(op), error));
+    if (problem->target.elements > 0)
+        PGI_TRY(check_pointer(plan, work->target, pgi_target_name(op), error));
+    if (problem->has_x && problem->x.elements > 0)
+        PGI_TRY(check_pointer(plan, work->x, "x", error));
+    if (problem->has_indices && problem->indices.elements > 0)
+        PGI_TRY(op == POOLGRAD_MAX ? check_pointer(plan, work->indices_out, "indices_out", error)
+                                   : check_pointer(plan, work->indices, "indices", error));
+    if (plan->workspace)
+        PGI_TRY(check_pointer(plan, read->workspace, "workspace", error));
+    return POOLGRAD_OK;
+}
+
+/* The stream's context must be the plan's. */
+static poolgrad_status check_stream(const poolgrad_cuda_plan *plan, void *stream,
+                                    poolgrad_error *error)
+{
+    void *context = NULL;
+    int result;
+
+    if (!stream)
+        return POOLGRAD_OK;
+    result = plan->device->driver->stream_context(stream, &context);
+    if (result != PGI_CUDA_SUCCESS)
+        return pgi_cuda_fail(plan->device->driver, result, "looking at the stream", error);
+    if (context != plan->device->context)
+        return pgi_fail(error, POOLGRAD_ERR_POINTER,
+                        "the stream is not one of device %d's primary context",
+                        (int)plan->device->ordinal);
+    return POOLGRAD_OK;
+}
+
+/* A part may be empty, and the workspace then NULL. */
+static void *part(const poolgrad_buffers *read, size_t at)
+{
+    return at == PGI_CUDA_NOWHERE || !read->workspace ? NULL : (char *)read->workspace + at;
+}
+
+static pgi_cuda_memory memory_of(const pgi_cuda_step *step, const poolgrad_buffers *read,
+                                 const pgi_work *work)
+{
+    pgi_cuda_memory memory = {
+        .source = work->source,
+        .target = work->target,
+        .x = work->x,
+        .indices = work->indices,
+        .indices_out = work->indices_out,
+        .bad = read->workspace,
+        .sums_in = part(read, step->sums_in),
+        .sums_out = part(read, step->sums_out),
+    };
+
+    if (step->places_in != PGI_CUDA_NOWHERE)
+        memory.indices = part(read, step->places_in);
+    if (step->places_out != PGI_CUDA_NOWHERE) { /* a forward pass over x for the winners alone */
+        memory.source = work->x;
+        memory.target = NULL;
+        memory.indices_out = part(read, step->places_out);
+    }
+    return memory;
+}
+
+static poolgrad_status launch_all(const poolgrad_cuda_plan *plan, const poolgrad_buffers *read,
+                                  const pgi_work *work, void *stream, poolgrad_error *error)
+{
+    const pgi_cuda_driver *driver = plan->device->driver;
+    int i, result;
+
+    if (plan->checks) {
+        result = driver->fill((uintptr_t)read->workspace, 0xff, sizeof(uint64_t), stream);
+        if (result != PGI_CUDA_SUCCESS)
+            return pgi_cuda_fail(driver, result, "writing to the workspace", error);
+    }
+    for (i = 0; i < plan->steps; i++) {
+        pgi_cuda_step step = plan->step[i]; /* the driver's pointers are not to const */
+        pgi_cuda_memory memory = memory_of(&step, read, work);
+        void *parameters[] = {&step.parameters, &memory};
+
+        if (step.grid_x == 0)
+            continue;
+        result = driver->launch(step.function, step.grid_x, step.grid_y, 1, (unsigned)step.block, 1,
+                                1, (unsigned)step.shared, stream, parameters, NULL);
+        if (result != PGI_CUDA_SUCCESS)
+            return pgi_cuda_fail(driver, result, "launching a kernel", error);
+    }
+    return POOLGRAD_OK;
+}
+
+poolgrad_status poolgrad_cuda_execute(const poolgrad_cuda_plan *plan,
+                                      const poolgrad_buffers *buffers, void *stream,
+                                      poolgrad_error *error)
+{
+    poolgrad_buffers read;
+    poolgrad_status status;
+    pgi_work work;
+
+    if (!plan)
+        return pgi_fail(error, POOLGRAD_ERR_NULL, "plan is NULL");
+    PGI_TRY(pgi_buffers_read(&plan->problem, buffers, &read, &work, error));
+    PGI_TRY(pgi_cuda_device_enter(plan->device, error));
+    status = check_memory(plan, &read, &work, error);
+    if (status == POOLGRAD_OK)
+        status = check_stream(plan, stream, error);
+    if (status == POOLGRAD_OK)
+        status = launch_all(plan, &read, &work, stream, error);
+    pgi_cuda_device_leave(plan->device);
+    return status == POOLGRAD_OK ? pgi_ok(error) : status;
+}
+
+/* Waits, and fetches the word in the workspace and, if it names a bad index, that index. */
+static poolgrad_status fetch_bad_index(const poolgrad_cuda_plan *plan, const poolgrad_buffers *read,
+                                       void *stream, uint64_t *bad, int64_t *index,
+                                       poolgrad_error *error)
+{
+    const pgi_cuda_driver *driver = plan->device->driver;
+    const pgi_problem *problem = &plan->problem;
+    int64_t stored = 0;
+    int result = driver->stream_wait(stream);
+
+    *bad = ALL_GOOD;
+    if (result == PGI_CUDA_SUCCESS && plan->checks) {
+        result = driver->copy_to_host(bad, (uintptr_t)read->workspace, sizeof *bad, stream);
+        if (result == PGI_CUDA_SUCCESS)
+            result = driver->stream_wait(stream);
+    }
+    if (result == PGI_CUDA_SUCCESS && *bad != ALL_GOOD) {
+        const int64_t at = pgi_index_offset_of_element(problem, (int64_t)*bad);
+
+        result = driver->copy_to_host(
+            &stored, (uintptr_t)((const char *)read->indices + at * (int64_t)problem->index_size),
+            problem->index_size, stream);
+        if (result == PGI_CUDA_SUCCESS)
+            result = driver->stream_wait(stream);
+    }
+    *index = pgi_index_load(problem->indexing.type, &stored, 0);
+    return result == PGI_CUDA_SUCCESS
+               ? POOLGRAD_OK
+               : pgi_cuda_fail(driver, result, "waiting for the device", error);
+}
+
+poolgrad_status poolgrad_cuda_check(const poolgrad_cuda_plan *plan, const poolgrad_buffers *buffers,
+                                    void *stream, poolgrad_error *error)
+{
+    poolgrad_buffers read;
+    poolgrad_status status;
+    uint64_t bad = ALL_GOOD;
+    int64_t index = 0;
+    pgi_work work;
+
+    if (!plan)
+        return pgi_fail(error, POOLGRAD_ERR_NULL, "plan is NULL");
+    PGI_TRY(pgi_buffers_read(&plan->problem, buffers, &read, &work, error));
+    PGI_TRY(pgi_cuda_device_enter(plan->device, error));
+    status = check_memory(plan, &read, &work, error);
+    if (status == POOLGRAD_OK)
+        status = check_stream(plan, stream, error);
+    if (status == POOLGRAD_OK)
+        status = fetch_bad_index(plan, &read, stream, &bad, &index, error);
+    pgi_cuda_device_leave(plan->device);
+    if (status != POOLGRAD_OK)
+        return status;
+    return bad == ALL_GOOD ? pgi_ok(error)
+                           : pgi_bad_index(&plan->problem, (int64_t)bad, index, error);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* The compiled kernels: machine code for several architectures, in the form that the driver takes.
+ * The build makes the arrays, one for every file of kernels. */
+#ifndef PGI_CUDA_IMAGES_H
+#define PGI_CUDA_IMAGES_H
+
+typedef struct pgi_cuda_image {
+    const char *name; /* of the file, without its suffix; NULL behind the last */
+    const unsigned char *bytes;
+} pgi_cuda_image;
+
+extern const pgi_cuda_image pgi_cuda_images[];
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* What the kernels of cells share: where planes begin, which place a winner's name stands for. */
+#ifndef PGI_CUDA_KERNELS_CELL_CUH
+#define PGI_CUDA_KERNELS_CELL_CUH
+
+#include "cuda/kernels/cell.h"
+#include "cuda/kernels/near.cuh"
+
+/* Elements that a thread has side by side: 16 bytes of a row, and of channels no more than there
+ * are registers for. */
+template <typename T> constexpr int pgi_cell_row_width = 16 / sizeof(T);
+template <typename T> constexpr int pgi_cell_width = sizeof(T) == 8 ? 2 : 4;
+
+__device__ inline unsigned quick_quotient(unsigned n, const pgi_cuda_cell_divisor &by)
+{
+    return __umulhi(n << 2, by.factor) >> by.shift;
+}
+
+/* Whether a place or window lies on an axis of so many. */
+__device__ inline bool within(int i, int extent)
+{
+    return (unsigned)i < (unsigned)extent;
+}
+
+__device__ inline int clamped(int i, int extent)
+{
+    return min(max(i, 0), extent - 1);
+}
+
+/* Neighbours, widened. Of bf16 two lie in a word, which is all they need to be parted. */
+template <typename T, int V>
+__device__ inline void widen_all(const pgi_vector<T, V> &from, pgi_real<T> *to)
+{
+#pragma unroll
+    for (int i = 0; i < V; i++)
+        to[i] = widen(from.e[i]);
+}
+
+template <int V> __device__ inline void widen_all(const pgi_vector<pgi_bf16, V> &from, float *to)
+{
+    const uint32_t *words = (const uint32_t *)&from;
+
+#pragma unroll
+    for (int i = 0; i < V / 2; i++) {
+        to[2 * i] = __uint_as_float(words[i] << 16);
+        to[2 * i + 1] = __uint_as_float(words[i] & 0xffff0000u);
+    }
+}
+
+/* A plane, or the first of the channels that a thread has of an image. */
+struct pgi_cell_plane {
+    int batch, channel;
+
+    __device__ int64_t offset(const pgi_cuda_cell_strides &strides) const
+    {
+        return batch * strides.batch + channel * strides.channel;
+    }
+
+    /* The index of its place 0. */
+    __device__ int64_t index(const pgi_cuda_cell &cell) const
+    {
+        return cell.origin + batch * cell.index_batch + channel * cell.index_channel;
+    }
+};
+
+__device__ inline pgi_cell_plane plane_of(const pgi_cuda_cell &cell, unsigned plane)
+{
+    const unsigned batch = quick_quotient(plane, cell.by_channels);
+
+    return {(int)batch, (int)(plane - batch * cell.channels)};
+}
+
+__device__ inline int place_offset(const pgi_cuda_cell_strides &strides, int d, int h)
+{
+    return d * strides.place[0] + h * strides.place[1];
+}
+
+/* Where a window's tap 0 lies as a place, or would lie. R: how many axes have cells. */
+template <int R>
+__device__ inline int first_place(const pgi_cuda_cell &cell, int od, int oh, int ow)
+{
+    const int d = R == 3 ? 2 * od - cell.pad[0] : od;
+
+    return d * cell.area + (2 * oh - cell.pad[1]) * cell.in[2] + 2 * ow - cell.pad[2];
+}
+
+/* What a code adds to that. */
+__device__ inline int code_distance(const pgi_cuda_cell &cell, int code)
+{
+    return (code >> 4) * cell.area + (code >> 2 & 3) * cell.in[2] + (code & 3);
+}
+
+#endif

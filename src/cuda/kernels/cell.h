@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What kernels are told that do max pooling with stride 2 and windows of 2 or 3 a cell at a time.
+ * Cell j of an axis is the two positions 2j - pad and 2j - pad + 1: window j begins there, and
+ * windows j - 1 and j, no others, reach it. Shared by the host and the kernels.
+ */
+#ifndef PGI_CUDA_KERNELS_CELL_H
+#define PGI_CUDA_KERNELS_CELL_H
+
+#include <stdint.h>
+
+/* What names winners. Codes are bytes, of winners found in x: the taps on D, H and W, two bits
+ * each. */
+typedef enum pgi_cell_names {
+    PGI_CELL_CODES,
+    PGI_CELL_32,
+    PGI_CELL_64
+} pgi_cell_names;
+
+/* n / d = (4n * factor >> 32) >> shift, for n < 2^30. */
+typedef struct pgi_cuda_cell_divisor {
+    unsigned factor, shift;
+} pgi_cuda_cell_divisor;
+
+/* Where elements of a tensor lie. Places of a plane, or of an image, are 32 bits apart at most. */
+typedef struct pgi_cuda_cell_strides {
+    int64_t batch, channel;
+    int place[3];
+} pgi_cuda_cell_strides;
+
+typedef struct pgi_cuda_cell {
+    /* The axes. One that is not pooled is D, with cells of one position and one window, or of one
+     * position, which a window of H or W has among taps that are not there. */
+    int in[3], out[3], pad[3], cells[3];
+    int area, plane; /* places of H and W, of all axes */
+    pgi_cuda_cell_divisor by_width, by_height, by_channels;
+
+    pgi_cuda_cell_strides positions, windows, names; /* of x or dx, of y or dy, of indices */
+    int vectors; /* neighbours of positions, or channels, make vectors in all tensors */
+    int pairs;   /* channels first: so do the half as many windows */
+
+    /* Threads: `inner` of them have places of `members` planes, or of an image; they go through
+     * `outer` of these. Gradients march through a segment of `length` cells on H or W. */
+    unsigned inner, outer, members, groups, segments, length;
+    unsigned planes, channels;
+
+    double alpha, beta;                         /* rounded to the compute type */
+    int plain;                                  /* 1 and 0 */
+    int kind;                                   /* a pgi_cell_names */
+    int64_t origin, index_batch, index_channel; /* index = place + these */
+    int nan;                                    /* a poolgrad_nan */
+    int no_winner;                              /* -1 is an index */
+    int checks;                                 /* indices are checked */
+} pgi_cuda_cell;
+
+#endif

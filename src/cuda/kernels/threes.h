@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* What the kernels for windows of 3x3 are told that lie around every position. Shared by the host
+ * and the kernels. */
+#ifndef PGI_CUDA_KERNELS_THREES_H
+#define PGI_CUDA_KERNELS_THREES_H
+
+#include "cuda/kernels/outer.h"
+
+/* H or W. Target t takes sources t - 1, t and t + 1, those of them that exist. */
+typedef struct pgi_cuda_threes_axis {
+    int size;                /* of the source, and of the target */
+    int first, middle, last; /* what windows count; 1 where all of them count the same */
+    int64_t source_stride, target_stride;
+} pgi_cuda_threes_axis;
+
+typedef struct pgi_cuda_threes {
+    pgi_cuda_threes_axis h, w;
+    pgi_cuda_outer outer;
+
+    /* Planes: a warp has so many of them, or tiles of one, with so many lanes each, of which the
+     * outermost of a tile do not store. */
+    int grouped, lanes, tiles;
+
+    /* Channels: vectors of them, and bands of rows. */
+    int groups, bands;
+
+    int segment; /* rows, or places of a row, that a thread goes through */
+
+    double alpha, beta; /* rounded to the compute type */
+    int forward;
+    int64_t divisor; /* of all windows; 0: what H counts times what W counts */
+} pgi_cuda_threes;
+
+#define PGI_THREES_THREADS 256
+
+/* Places of a row that a thread has: 16 bytes. */
+#define PGI_THREES_PLACES(bytes) (16 / (int)(bytes))
+
+/* Channels that a thread has, and rows of a band. */
+#define PGI_THREES_CHANNELS(bytes) ((bytes) == 8 ? 2 : 4)
+#define PGI_THREES_BAND            4
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* Vectors of elements that lie side by side. */
+#ifndef PGI_CUDA_KERNELS_VECTOR_CUH
+#define PGI_CUDA_KERNELS_VECTOR_CUH
+
+#include "cuda/kernels/element.cuh"
+
+template <typename T, int V> struct alignas(sizeof(T) * V) pgi_vector {
+    T e[V];
+};
+
+template <typename T, int V> __device__ inline bool is_aligned(const T *pointer)
+{
+    return (uintptr_t)pointer % (sizeof(T) * V) == 0;
+}
+
+/* One element, of memory that nobody writes. */
+__device__ inline float load_element(const float *from)
+{
+    return __ldg(from);
+}
+
+__device__ inline double load_element(const double *from)
+{
+    return __ldg(from);
+}
+
+template <typename T> __device__ inline T load_element(const T *from)
+{
+    return T{__ldg(&from->bits)};
+}
+
+/* V elements, at once if they are aligned. */
+template <bool ALIGNED, typename T, int V>
+__device__ inline void load_vector(const T *from, pgi_vector<T, V> *to)
+{
+    constexpr int whole = sizeof(pgi_vector<T, V>);
+
+    if constexpr (ALIGNED && whole >= 16) {
+#pragma unroll
+        for (int i = 0; i < whole / 16; i++)
+            ((uint4 *)to)[i] = __ldg((const uint4 *)from + i);
+    } else if constexpr (ALIGNED && whole == 8) {
+        *(uint2 *)to = __ldg((const uint2 *)from);
+    } else if constexpr (ALIGNED && whole == 4) {
+        *(unsigned *)to = __ldg((const unsigned *)from);
+    } else {
+#pragma unroll
+        for (int i = 0; i < V; i++)
+            to->e[i] = from[i];
+    }
+}
+
+template <bool ALIGNED, typename T, int V>
+__device__ inline void store_vector(T *to, const pgi_vector<T, V> &from)
+{
+    constexpr int whole = sizeof(pgi_vector<T, V>);
+
+    if constexpr (ALIGNED && whole >= 16) {
+#pragma unroll
+        for (int i = 0; i < whole / 16; i++)
+            __stcs((uint4 *)to + i, ((const uint4 *)&from)[i]);
+    } else if constexpr (ALIGNED && whole == 8) {
+        __stcs((uint2 *)to, *(const uint2 *)&from);
+    } else if constexpr (ALIGNED && whole == 4) {
+        __stcs((unsigned *)to, *(const unsigned *)&from);
+    } else {
+#pragma unroll
+        for (int i = 0; i < V; i++)
+            to[i] = from.e[i];
+    }
+}
+
+/* Starts copying BYTES from memory to shared memory, or zeros. Copies are made in groups, which
+ * arrive in order; await_groups waits until no more than so many are under way. */
+template <int BYTES> __device__ inline void copy_async(void *to, const void *from, bool there)
+{
+    const unsigned shared = (unsigned)__cvta_generic_to_shared(to);
+
+    if constexpr (BYTES > 16) {
+        copy_async<16>(to, from, there);
+        copy_async<BYTES - 16>((char *)to + 16, (const char *)from + 16, there);
+    } else if constexpr (BYTES == 16) {
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(from),
+                     "r"(there ? 16 : 0)
+                     : "memory");
+    } else {
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(shared), "l"(from),
+                     "n"(BYTES), "r"(there ? BYTES : 0)
+                     : "memory");
+    }
+}
+
+__device__ inline void end_group()
+{
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+template <int UNDER_WAY> __device__ inline void await_groups()
+{
+    asm volatile("cp.async.wait_group %0;" ::"n"(UNDER_WAY) : "memory");
+}
+
+/* alpha * values + beta * what was there. */
+template <bool ALIGNED, typename T, int V>
+__device__ inline void store_scaled(T *to, const pgi_real<T> (&values)[V], pgi_real<T> alpha,
+                                    pgi_real<T> beta)
+{
+    pgi_vector<T, V> made;
+
+    if (alpha == 1 && beta == 0) {
+#pragma unroll
+        for (int i = 0; i < V; i++)
+            narrow(values[i], &made.e[i]);
+    } else {
+#pragma unroll
+        for (int i = 0; i < V; i++) {
+            if (beta != 0)
+                made.e[i] = to[i];
+            store(&made.e[i], values[i], alpha, beta);
+        }
+    }
+    store_vector<ALIGNED>(to, made);
+}
+
+#endif

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT */
+/* Strategy: averages of overlapping windows of equal sides, stride 1, both ways. Blocks march along
+ * the first axis with a tile of the others. */
+#include "core/dtype.h"
+#include "core/integer.h"
+#include "core/status.h"
+#include "cuda/plan.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The sides that there are kernels for, by rank; 0 behind the last. */
+#define SIDE(side, rank) side,
+static const int sides[4][32] = {
+    {0}, {PGI_MARCH_SIDES_1(SIDE)}, {PGI_MARCH_SIDES_2(SIDE)}, {PGI_MARCH_SIDES_3(SIDE)}};
+
+/* The side of the windows, if it is the same on all axes and their stride 1; 0 otherwise. */
+static int side_of(const pgi_problem *problem)
+{
+    const int rank = problem->desc.rank;
+    int64_t side = problem->axis[2].kernel;
+    int i;
+
+    for (i = 3 - rank; i < 3; i++) {
+        const pgi_axis *axis = &problem->axis[i];
+
+        if (axis->adaptive || axis->stride != 1 || axis->dilation != 1 || axis->kernel != side ||
+            !problem->gather[i].filled)
+            return 0;
+    }
+    for (i = 0; sides[rank][i]; i++)
+        if (sides[rank][i] == side)
+            return (int)side;
+    return 0;
+}
+
+static pgi_cuda_march_axis make_axis(const pgi_problem *problem, int i)
+{
+    const pgi_tensor *source = &problem->source, *target = &problem->target;
+    const int k = PGI_SPATIAL + i;
+    const pgi_axis *axis = &problem->axis[i];
+    const bool forward = pgi_is_forward(problem->desc.op);
+
+    return (pgi_cuda_march_axis){
+        .axis = *axis,
+        .sources = source->extent[k],
+        .targets = target->extent[k],
+        .shift = target->offset[k] - source->offset[k] +
+                 (forward ? -axis->pad_lo : axis->pad_lo - (axis->kernel - 1)),
+        .source_stride = source->stride[k],
+        .target_stride = target->stride[k],
+        .window = forward ? target->offset[k] : source->offset[k],
+    };
+}
+
+static pgi_cuda_march_outer make_outer(const pgi_problem *problem, int k)
+{
+    return (pgi_cuda_march_outer){problem->target.extent[k], problem->source.stride[k],
+                                  problem->target.stride[k]};
+}
+
+/* Planes or images as rows of a tile. */
+static pgi_cuda_march_axis make_plain_rows(pgi_cuda_march_outer outer)
+{
+    return (pgi_cuda_march_axis){.axis = pgi_axis_unit(),
+                                 .sources = outer.count,
+                                 .targets = outer.count,
+                                 .source_stride = outer.source_stride,
+                                 .target_stride = outer.target_stride};
+}
+
+/* Whether channels lie side by side, so that they can be lanes of a column. */
+static bool has_lanes(const pgi_problem *problem)
+{
+    return problem->target.extent[PGI_CHANNEL] > 1 && problem->source.stride[PGI_CHANNEL] == 1 &&
+           problem->target.stride[PGI_CHANNEL] == 1;
+}
+
+/* Whether all strides that a vector may be displaced by are multiples of its width. */
+static bool in_vectors(const pgi_problem *problem, int lanes, int width)
+{
+    const pgi_tensor *tensors[2] = {&problem->source, &problem->target};
+    int t, i;
+
+    for (t = 0; t < 2; t++) {
+        const pgi_tensor *tensor = tensors[t];
+        const int side = lanes > 1 ? PGI_CHANNEL : PGI_AXES - 1; /* the axis that vectors are of */
+
+        if (tensor->extent[side] > 1 && tensor->stride[side] != 1)
+            return false;
+        if (lanes > 1 && lanes % width == 0) { /* no vector has lanes of two places */
+            for (i = 0; i < PGI_AXES; i++)
+                if (i != side && tensor->extent[i] > 1 && tensor->stride[i] % width)
+                    return false;
+            continue;
+        }
+        if (lanes > 1 &&
+            (tensor->stride[PGI_AXES - 1] != lanes || tensor->extent[PGI_CHANNEL] != lanes))
+            return false;
+        if (tensor->extent[PGI_AXES - 1] * lanes % width)
+            return false;
+        for (i = 0; i < PGI_AXES - 1; i++)
+            if (i != side && tensor->extent[i] > 1 && tensor->stride[i] % width)
+                return false;
+    }
+    return true;
+}
+
+static int64_t round_up(int64_t number, int64_t step)
+{
+    return pgi_ceil_div(number, step) * step;
+}
+
+/* The tile: with the fewest cells for its targets, edges included. Returns how many cells all tiles
+ * have, and a little for threads that have none; HUGE_COST if there is no such tile. */
+#define HUGE_COST 1e30
+
+static double choose_tile(pgi_cuda_march *march, int rank, int side, bool singles)
+{
+    const int64_t cells_each = PGI_MARCH_CELLS(rank, singles);
+    const int64_t most = PGI_MARCH_THREADS(rank, side) * cells_each,
+                  width = singles ? 1 : cells_each;
+    const int64_t columns = march->column.targets * march->lanes;
+    const int64_t halo = (int64_t)(side - 1) * march->lanes + width - 1;
+    double best = HUGE_COST;
+    int64_t tiles;
+
+    for (tiles = 1; tiles <= columns && tiles <= pgi_max(64, 8 * columns / most); tiles++) {
+        const int64_t wide = round_up(pgi_ceil_div(columns, tiles), width);
+        const int64_t cells = round_up(wide + halo, width);
+        int64_t rows = most / cells, source_rows;
+        double cost;
+
+        if (rank == 3)
+            rows = pgi_min((rows - (side - 1)) / 4 * 4, round_up(march->row.targets, 4));
+        else
+            rows = pgi_min(rows, march->row.targets);
+        if (rows < 1)
+            continue;
+        source_rows = rank == 3 ? rows + side - 1 : rows;
+        cost = (double)(pgi_ceil_div(columns, wide) * cells) *
+               (double)(pgi_ceil_div(march->row.targets, rows) * source_rows) *
+               (1 + 0.2 * (double)(most - cells * source_rows) / (double)most);
+        if (cost >= best)
+            continue;
+        best = cost;
+        march->columns = (int)wide;
+        march->cells = (int)cells;
+        march->rows = (int)rows;
+        march->source_rows = (int)source_rows;
+    }
+    if (best < HUGE_COST) {
+        march->column_tiles = (int)pgi_ceil_div(columns, march->columns);
+        march->row_tiles = (int)pgi_ceil_div(march->row.targets, march->rows);
+    }
+    return best * (double)march->inner.count * (double)march->outer.count;
+}
+
+/* Threads' sources and divisors; tiles before and after the rows' stage, or two in turn, for every
+ * source of a batch; and what windows count. */
+static int shared_bytes(const pgi_cuda_march *march, const pgi_problem *problem, bool singles,
+                        int threads)
+{
+    const int rank = problem->desc.rank, batch = PGI_MARCH_BATCH(rank, problem->element_size);
+    const int64_t own = (int64_t)threads * PGI_MARCH_CELLS(rank, singles);
+    const int64_t real = (int64_t)pgi_compute_size(problem->desc.dtype);
+    const int64_t each = PGI_MARCH_CELLS(rank, singles), padding = each * PGI_MARCH_BANKS;
+    const int64_t before = (int64_t)march->source_rows * march->cells + padding;
+    const int64_t after = rank == 3 ? (int64_t)march->rows * march->cells + padding : before;
+    const int64_t counts =
+        PGI_MARCH_MOST + problem->axis[2].kernel + 2 * batch + march->source_rows + march->cells;
+
+    return (int)(own * PGI_MARCH_STAGES * batch * (int64_t)problem->element_size +
+                 (2 * own + (before + after) * batch) * real + counts * (int64_t)sizeof(int));
+}
+
+static bool small_axis(const pgi_cuda_march_axis *axis)
+{
+    return pgi_cuda_is_small(axis->sources) && pgi_cuda_is_small(axis->targets) &&
+           pgi_cuda_is_small(axis->shift);
+}
+
+/* Whether places, and offsets within a tile, can be kept in 32 bits. */
+static bool fits(const pgi_cuda_march *march, int rank)
+{
+    const pgi_cuda_march_axis *row = &march->row, *column = &march->column;
+    int64_t source, target;
+
+    return (rank == 1 || small_axis(&march->march)) && small_axis(row) && small_axis(column) &&
+           pgi_mul(column->sources, column->source_stride, &source) &&
+           pgi_mul(column->targets, column->target_stride, &target) && pgi_cuda_is_small(source) &&
+           pgi_cuda_is_small(target) && pgi_mul(march->source_rows, row->source_stride, &source) &&
+           pgi_mul(march->source_rows, row->target_stride, &target) && pgi_cuda_is_small(source) &&
+           pgi_cuda_is_small(target) && pgi_cuda_is_small(column->targets * march->lanes);
+}
+
+/* The axes of the tile: which is marched along, and what is beside it. */
+static void choose_axes(const pgi_problem *problem, pgi_cuda_march *march)
+{
+    const int rank = problem->desc.rank;
+    pgi_cuda_march_outer batch = make_outer(problem, PGI_BATCH);
+    pgi_cuda_march_outer channels = make_outer(problem, PGI_CHANNEL);
+    const pgi_cuda_march_outer none = {1, 0, 0};
+
+    if (march->lanes > 1) {
+        channels.count /= march->lanes;
+        channels.source_stride = channels.target_stride = march->lanes;
+    }
+    march->column = make_axis(problem, 2);
+    march->source_begin = pgi_cuda_source_begin(problem);
+    march->inner = channels;
+    march->outer = batch;
+    if (rank == 3) {
+        march->march = make_axis(problem, 0);
+        march->row = make_axis(problem, 1);
+        return;
+    }
+    if (rank == 2)
+        march->march = make_axis(problem, 1);
+    if (channels.count == 1) {
+        march->row = make_plain_rows(batch);
+        march->outer = none;
+    } else if (march->lanes == 1 &&
+               (batch.count == 1 ||
+                (batch.source_stride == channels.count * channels.source_stride &&
+                 batch.target_stride == channels.count * channels.target_stride))) {
+        channels.count *= batch.count;
+        march->row = make_plain_rows(channels);
+        march->inner = march->outer = none;
+    } else if (march->lanes == 1) {
+        march->row = make_plain_rows(channels);
+        march->inner = none;
+    } else {
+        march->row = make_plain_rows(batch);
+        march->outer = none;
+    }
+}
+
+/* Rank 1 with channels side by side: W is marched along, by every thread for itself. Returns how
+ * many channels a thread has; 0 if this is no such problem. */
+static int choose_channels(const pgi_problem *problem, pgi_cuda_march *march)
+{
+    const pgi_cuda_march_outer channels = make_outer(problem, PGI_CHANNEL);
+
+    if (problem->desc.rank != 1 || !has_lanes(problem) || channels.count < 8)
+        return 0;
+    choose_axes(problem, march);
+    march->march = march->column;
+    march->row = make_plain_rows(make_outer(problem, PGI_BATCH));
+    march->column = make_plain_rows(channels);
+    march->inner = march->outer = (pgi_cuda_march_outer){1, 0, 0};
+    return channels.count % 2 == 0 && in_vectors(problem, 2, 2) ? 2 : 1;
+}
+
+/* Rank 1 marches through its planes, `rows` at a time. */
+static void march_planes(pgi_cuda_march *march)
+{
+    const int64_t steps = march->row_tiles;
+
+    march->planes = march->row.sources;
+    march->march = (pgi_cuda_march_axis){.axis = pgi_axis_unit(),
+                                         .sources = steps,
+                                         .targets = steps,
+                                         .source_stride = march->rows * march->row.source_stride,
+                                         .target_stride = march->rows * march->row.target_stride};
+    march->row_tiles = 1;
+}
+
+/* Cuts the march into segments; returns how many there are for so many blocks each. */
+static int64_t cut_segments(pgi_cuda_march *march, const poolgrad_cuda_plan *plan, int side,
+                            const pgi_cuda_step *step, int64_t blocks)
+{
+    const int64_t targets = march->march.targets;
+    int64_t segment =
+        pgi_cuda_segment(plan, step, blocks, targets, march->planes == 0 ? side + 8 : 1);
+
+    segment = pgi_min(segment, PGI_MARCH_MOST);
+    march->segment = (int)segment;
+    return pgi_ceil_div(targets, segment);
+}
+
+/* What is the same however channels are taken. */
+static bool describe(const poolgrad_cuda_plan *plan, int side, pgi_cuda_march *march)
+{
+    const pgi_problem *problem = &plan->problem;
+    int64_t volume = 1;
+    int i;
+
+    for (i = 0; i < problem->desc.rank; i++)
+        volume *= side;
+    memset(march, 0, sizeof *march);
+    march->alpha = plan->scale.alpha;
+    march->beta = plan->scale.beta;
+    march->forward = pgi_is_forward(problem->desc.op);
+    march->divisor_rule =
+        pgi_cuda_one_divisor(problem, &march->divisor) ? 0 : (int)problem->desc.divisor;
+    /* counts are multiplied in the compute type; an override does not say which cover nothing */
+    return volume < 1 << 22 && march->divisor_rule != POOLGRAD_OVERRIDE;
+}
+
+/* The best tile over all numbers of lanes that channels can be cut into: fewer have less halo, but
+ * make shorter pieces of memory. */
+static bool choose_march(const pgi_problem *problem, int side, pgi_cuda_march *march, bool *singles)
+{
+    const int64_t channels = problem->target.extent[PGI_CHANNEL];
+    const int64_t most = has_lanes(problem) ? pgi_min(channels, 128) : 1;
+    const int rank = problem->desc.rank, width = PGI_MARCH_CELLS(rank, false);
+    double best = HUGE_COST;
+    int64_t lanes;
+
+    for (lanes = 1; lanes <= most; lanes++) {
+        const double piece = (double)lanes * (double)problem->element_size;
+        const bool vectors =
+            (lanes == 1 || lanes % width == 0) && in_vectors(problem, (int)lanes, width);
+        pgi_cuda_march tried = *march;
+        double cost;
+
+        if (channels % lanes || (lanes == 1 && most > 1) || (lanes != most && piece < 32))
+            continue;
+        tried.lanes = (int)lanes;
+        tried.by_lanes = lanes > 1 && vectors;
+        choose_axes(problem, &tried);
+        cost = choose_tile(&tried, rank, side, !vectors);
+        if (lanes < channels && piece < 128)
+            cost *= piece < 64 ? 1.3 : 1.1;
+        if (cost >= best)
+            continue;
+        best = cost;
+        *march = tried;
+        *singles = !vectors;
+    }
+    return best < HUGE_COST;
+}
+
+static poolgrad_status add_channels(poolgrad_cuda_plan *plan, pgi_cuda_march *march, int side,
+                                    int each, bool *possible, poolgrad_error *error)
+{
+    const pgi_problem *problem = &plan->problem;
+    const int64_t real = (int64_t)pgi_compute_size(problem->desc.dtype);
+    const int64_t threads = march->row.targets * (march->column.targets / each);
+    const int64_t blocks = pgi_ceil_div(threads, PGI_CHANNELS_THREADS);
+    char kernel[PGI_CUDA_NAME];
+    pgi_cuda_step *step;
+
+    if (blocks > INT32_MAX || march->march.targets > (int64_t)PGI_MARCH_MOST * 65535)
+        return POOLGRAD_OK;
+    *possible = true;
+    snprintf(kernel, sizeof kernel, "pgi_channels_%d_%d_%s", each, side,
+             pgi_cuda_type(problem->desc.dtype));
+    step = pgi_cuda_step_add(plan, "channels", kernel, PGI_CHANNELS_THREADS,
+                             (int)(2 * real * (PGI_MARCH_MOST + side + 2 * PGI_CHANNELS_BATCH)));
+    PGI_TRY(pgi_cuda_step_find(plan, step, error));
+    step->grid_x = (unsigned)blocks;
+    step->grid_y = (unsigned)cut_segments(march, plan, side, step, blocks);
+    step->parameters.march = *march;
+    return POOLGRAD_OK;
+}
+
+static poolgrad_status add_march(poolgrad_cuda_plan *plan, pgi_cuda_march *march, int side,
+                                 bool singles, poolgrad_error *error)
+{
+    const pgi_problem *problem = &plan->problem;
+    const int rank = problem->desc.rank;
+    const int64_t tiles = (int64_t)march->row_tiles * march->column_tiles;
+    const int64_t planes = march->inner.count * march->outer.count;
+    const int64_t cells = (int64_t)march->source_rows * march->cells;
+    const int threads = (int)round_up(pgi_ceil_div(cells, PGI_MARCH_CELLS(rank, singles)), 32);
+    static const char *const files[] = {NULL, "march_1", "march_2", "march_3"};
+    char kernel[PGI_CUDA_NAME];
+    pgi_cuda_step *step;
+
+    snprintf(kernel, sizeof kernel, "pgi_march_%s_%d_%d_%s", singles ? "singles" : "vectors", rank,
+             side, pgi_cuda_type(problem->desc.dtype));
+    step = pgi_cuda_step_add(plan, files[rank], kernel, threads,
+                             shared_bytes(march, problem, singles, threads));
+    PGI_TRY(pgi_cuda_step_find(plan, step, error));
+    step->grid_x = (unsigned)(tiles * cut_segments(march, plan, side, step, tiles * planes));
+    step->grid_y = (unsigned)pgi_min(planes, 65535);
+    step->parameters.march = *march;
+    return POOLGRAD_OK;
+}
+
+static poolgrad_status prepare(poolgrad_cuda_plan *plan, bool *possible, poolgrad_error *error)
+{
+    const pgi_problem *problem = &plan->problem;
+    const int side = side_of(problem);
+    pgi_cuda_march march;
+    bool singles = true;
+    int each;
+
+    if (pgi_is_max(problem->desc.op) || problem->target.elements == 0 ||
+        problem->source.elements == 0 || side == 0 || !describe(plan, side, &march))
+        return POOLGRAD_OK;
+    each = choose_channels(problem, &march);
+    if (each)
+        return fits(&march, 0) ? add_channels(plan, &march, side, each, possible, error)
+                               : POOLGRAD_OK;
+    if (!choose_march(problem, side, &march, &singles))
+        return POOLGRAD_OK;
+    if (problem->desc.rank == 1)
+        march_planes(&march);
+    if (!fits(&march, problem->desc.rank))
+        return POOLGRAD_OK;
+    *possible = true;
+    return add_march(plan, &march, side, singles, error);
+}
+
+const pgi_cuda_strategy pgi_cuda_strategy_march = {
+    .name = "march",
+    .reason = "windows overlap with stride 1",
+    .prepare = prepare,
+};

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* Strategy: averages over windows of 3x3 around every position, both ways. */
+#include "core/integer.h"
+#include "core/status.h"
+#include "cuda/plan.h"
+
+#include <stdio.h>
+
+/* Rows, or places of a row, that a thread begins with and has no targets for; and setting out. */
+#define LOST 6
+
+static bool describe_axis(const pgi_problem *problem, int i, bool one_divisor,
+                          pgi_cuda_threes_axis *made)
+{
+    const pgi_axis *axis = &problem->axis[i];
+    const pgi_tensor *source = &problem->source, *target = &problem->target;
+    const int k = PGI_SPATIAL + i;
+    const poolgrad_divisor rule = problem->desc.divisor;
+    const int64_t first = source->offset[k], last = first + source->extent[k] - 1;
+
+    if (axis->adaptive || axis->kernel != 3 || axis->stride != 1 || axis->dilation != 1 ||
+        axis->pad_lo != 1 || axis->out != axis->in || source->extent[k] != target->extent[k] ||
+        source->offset[k] != target->offset[k] || !pgi_cuda_is_small(source->extent[k]) ||
+        !problem->gather[i].filled)
+        return false;
+    *made = (pgi_cuda_threes_axis){.size = (int)source->extent[k],
+                                   .first = 1,
+                                   .middle = 1,
+                                   .last = 1,
+                                   .source_stride = source->stride[k],
+                                   .target_stride = target->stride[k]};
+    if (!one_divisor) {
+        made->first = (int)pgi_axis_count(axis, rule, first);
+        made->last = (int)pgi_axis_count(axis, rule, last);
+        made->middle = (int)pgi_axis_count(axis, rule, first + made->size / 2);
+    }
+    /* of a part of the windows the first and the last may be like the others, not so the reverse */
+    return made->size > 2;
+}
+
+static bool describe(const poolgrad_cuda_plan *plan, pgi_cuda_threes *threes)
+{
+    const pgi_problem *problem = &plan->problem;
+    bool one_divisor;
+
+    *threes = (pgi_cuda_threes){.alpha = plan->scale.alpha,
+                                .beta = plan->scale.beta,
+                                .forward = pgi_is_forward(problem->desc.op)};
+    if (pgi_is_max(problem->desc.op) || problem->desc.rank != 2 || problem->axis[0].in != 1 ||
+        problem->axis[0].out != 1 || problem->target.elements == 0)
+        return false;
+    one_divisor = pgi_cuda_one_divisor(problem, &threes->divisor);
+    if (!one_divisor)
+        threes->divisor = 0;
+    return (one_divisor ? threes->divisor != 0 : problem->desc.divisor != POOLGRAD_OVERRIDE) &&
+           describe_axis(problem, 1, one_divisor, &threes->h) &&
+           describe_axis(problem, 2, one_divisor, &threes->w);
+}
+
+/* Deals planes to warps. Returns how many threads that takes; 0 if rows are no whole vectors. */
+static int64_t deal_planes(const pgi_problem *problem, pgi_cuda_threes *threes)
+{
+    const int width = PGI_THREES_PLACES(problem->element_size);
+    const int64_t vectors = threes->w.size / width;
+
+    if (threes->w.size % width || threes->w.source_stride != 1 || threes->w.target_stride != 1 ||
+        !pgi_cuda_outer_make(problem, false, 1, &threes->outer))
+        return 0;
+    threes->grouped = vectors <= 32 ? (int)(32 / vectors) : 1;
+    threes->lanes = vectors <= 32 ? (int)vectors : 32;
+    threes->tiles = vectors <= 32 ? 1 : (int)pgi_ceil_div(vectors, 30);
+    return pgi_ceil_div(threes->outer.count, threes->grouped) * threes->tiles * 32;
+}
+
+/* Deals vectors of channels, in bands of rows, to threads. */
+static int64_t deal_channels(const pgi_problem *problem, pgi_cuda_threes *threes)
+{
+    const int64_t width = PGI_THREES_CHANNELS(problem->element_size);
+    const int64_t channels = problem->target.extent[PGI_CHANNEL];
+
+    if (channels % width || problem->source.stride[PGI_CHANNEL] != 1 ||
+        problem->target.stride[PGI_CHANNEL] != 1 ||
+        !pgi_cuda_outer_make(problem, true, 1, &threes->outer))
+        return 0;
+    threes->groups = (int)(channels / width);
+    threes->bands = (int)pgi_ceil_div(threes->h.size, PGI_THREES_BAND);
+    return (int64_t)threes->groups * threes->bands * threes->outer.count;
+}
+
+static poolgrad_status prepare(poolgrad_cuda_plan *plan, bool *possible, poolgrad_error *error)
+{
+    const pgi_problem *problem = &plan->problem;
+    pgi_cuda_threes threes;
+    char kernel[PGI_CUDA_NAME];
+    pgi_cuda_step *step;
+    int64_t threads;
+    bool channels;
+
+    if (!describe(plan, &threes))
+        return POOLGRAD_OK;
+    threads = deal_planes(problem, &threes);
+    channels = threads == 0;
+    if (channels)
+        threads = deal_channels(problem, &threes);
+    if (threads == 0 || !pgi_cuda_is_small(threads))
+        return POOLGRAD_OK;
+    *possible = true;
+    snprintf(kernel, sizeof kernel, "pgi_threes_%s_%s", channels ? "channels" : "planes",
+             pgi_cuda_type(problem->desc.dtype));
+    step = pgi_cuda_step_add(plan, "threes", kernel, PGI_THREES_THREADS, 0);
+    PGI_TRY(pgi_cuda_step_find(plan, step, error));
+    step->grid_x = (unsigned)pgi_ceil_div(threads, PGI_THREES_THREADS);
+    threes.segment = (int)pgi_cuda_segment(plan, step, step->grid_x,
+                                           channels ? threes.w.size : threes.h.size, LOST);
+    step->grid_y = (unsigned)pgi_ceil_div(channels ? threes.w.size : threes.h.size, threes.segment);
+    step->parameters.threes = threes;
+    return POOLGRAD_OK;
+}
+
+const pgi_cuda_strategy pgi_cuda_strategy_threes = {
+    .name = "threes",
+    .reason = "windows of 3x3 around every position",
+    .prepare = prepare,
+};

@@ -1,0 +1,593 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The CUDA backend against the CPU: every operator, type, layout and strategy on random problems,
+ * bit for bit. Without a device, what the library says then is tested and the rest is skipped.
+ */
+#include "harness.h"
+
+#include <poolgrad/cuda.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu.h"
+
+/* ------------------------------------------------------------ device memory */
+
+/* One piece for all tests; views are put into it one behind the other. */
+enum {
+    ARENA = 64 << 20
+};
+
+static char *arena;
+static size_t arena_used;
+
+/* Room for so many bytes, where elements of 8 bytes may lie but rarely vectors. */
+static void *room(size_t bytes)
+{
+    void *memory = arena + arena_used;
+
+    arena_used += (bytes / 8 + 3) * 8;
+    assert_true(arena_used <= ARENA);
+    return memory;
+}
+
+static void put(void *to, const void *from, size_t bytes)
+{
+    assert_int_equal(sup_gpu_to_device(to, from, bytes), 0);
+}
+
+/* A view's memory on the device, as it is on the host; returns its element 0. */
+static void *mirror(const sup_memory *memory, size_t shift)
+{
+    char *copy;
+
+    if (!memory->allocation)
+        return NULL;
+    copy = (char *)room(memory->bytes + shift) + shift;
+    put(copy, memory->allocation, memory->bytes);
+    return copy + ((char *)memory->first - (char *)memory->allocation);
+}
+
+static void fetch(const sup_memory *to, const void *first)
+{
+    const char *lowest = (const char *)first - ((char *)to->first - (char *)to->allocation);
+
+    assert_int_equal(sup_gpu_to_host(to->allocation, lowest, to->bytes), 0);
+}
+
+/* --------------------------------------------------------------- comparison */
+
+static const char *const strategies[] = {NULL,   "whole", "spread", "halves", "threes",
+                                         "cell", "near",  "march",  "plane",  "general"};
+
+enum {
+    STRATEGIES = sizeof strategies / sizeof *strategies
+};
+
+static int used[STRATEGIES];
+
+/* Results that were wrong in the test at hand. The first are told, the rest counted. */
+static int wrong_results;
+
+static void complain(const fixture *f, int strategy, const char *what, int64_t at)
+{
+    if (wrong_results++ < 10)
+        print_error("%s\n%s of strategy %s differs from the CPU's at element %lld\n", f->text, what,
+                    strategies[strategy] ? strategies[strategy] : "default", (long long)at);
+}
+
+static int reset_results(void **state)
+{
+    (void)state;
+    wrong_results = 0;
+    return 0;
+}
+
+static poolgrad_buffers device_buffers(const fixture *f, const poolgrad_cuda_plan *plan,
+                                       size_t shift)
+{
+    poolgrad_buffers buffers;
+
+    arena_used = 0;
+    poolgrad_buffers_init(&buffers);
+    buffers.dy = mirror(&f->dy, shift);
+    buffers.dx = mirror(&f->dx, shift);
+    buffers.x = mirror(&f->x, shift);
+    buffers.y = mirror(&f->y, shift);
+    buffers.indices = mirror(&f->indices, 0);
+    buffers.workspace_size = poolgrad_cuda_plan_workspace(plan);
+    if (buffers.workspace_size) {
+        buffers.workspace = room(buffers.workspace_size);
+        sup_gpu_fill(buffers.workspace, 0x5a, buffers.workspace_size);
+    }
+    return buffers;
+}
+
+/* One strategy, where it applies; the result must be `expected`, the indices of MAX too. */
+static void compare(const fixture *f, int strategy, const sup_memory *expected,
+                    const sup_memory *expected_indices, size_t shift)
+{
+    const poolgrad_options options = options_for(strategies[strategy], 1);
+    sup_memory actual = copy_of_result(f), actual_indices = {0};
+    const int forward = sup_is_forward(&f->desc);
+    poolgrad_cuda_plan *plan;
+    poolgrad_buffers buffers;
+    poolgrad_status status;
+    poolgrad_error error;
+    int64_t at;
+
+    status = poolgrad_cuda_plan_create(&plan, &f->desc, &options, 0, &error);
+    if (status == POOLGRAD_ERR_UNSUPPORTED && strategies[strategy]) {
+        sup_view_free(&actual);
+        return;
+    }
+    if (status)
+        fail_msg("%s: %s", f->text, error.message);
+    used[strategy]++;
+    buffers = device_buffers(f, plan, shift);
+    if (expected_indices->allocation) {
+        assert_int_equal(sup_index_alloc(&f->desc, &actual_indices), 0);
+        buffers.indices_out = mirror(&actual_indices, 0);
+    }
+    if (poolgrad_cuda_execute(plan, &buffers, NULL, &error) ||
+        poolgrad_cuda_check(plan, &buffers, NULL, &error))
+        fail_msg("%s: %s", f->text, error.message);
+    fetch(&actual, forward ? buffers.y : buffers.dx);
+    at = sup_view_difference(&f->desc, fixture_view(f), expected->first, actual.first);
+    if (at >= 0)
+        complain(f, strategy, "the result", at);
+    if (expected_indices->allocation) {
+        fetch(&actual_indices, buffers.indices_out);
+        if (memcmp(actual_indices.allocation, expected_indices->allocation,
+                   expected_indices->bytes) != 0)
+            complain(f, strategy, "an index", -1);
+    }
+    poolgrad_cuda_plan_destroy(plan);
+    sup_view_free(&actual);
+    sup_view_free(&actual_indices);
+}
+
+static void compare_all(const fixture *f, size_t shift)
+{
+    sup_memory expected = copy_of_result(f), indices = {0};
+    int i;
+
+    if (f->desc.op == POOLGRAD_MAX)
+        assert_int_equal(sup_index_alloc(&f->desc, &indices), 0);
+    run_with_indices(f, NULL, expected.first, indices.first);
+    for (i = 0; i < STRATEGIES; i++)
+        compare(f, i, &expected, &indices, shift);
+    sup_view_free(&expected);
+    sup_view_free(&indices);
+}
+
+static void compare_random(unsigned ops, int count, uint64_t seed, int dense)
+{
+    static const sup_kind kinds[] = {SUP_UNIFORM, SUP_SPECIALS, SUP_TIES, SUP_INTEGERS};
+    sup_limits limits = sup_limits_default();
+    poolgrad_desc desc;
+    fixture f;
+    sup_rng rng;
+    int i;
+
+    limits.ops = ops;
+    limits.only_dense = limits.only_whole = dense;
+    sup_rng_seed(&rng, seed);
+    for (i = 0; i < scaled(count); i++) {
+        sup_random_problem(&rng, &limits, &desc);
+        fixture_make(&f, &desc, kinds[i % 4], (uint64_t)i + seed);
+        compare_all(&f, (size_t)(i / 4 % 3 == 0 ? 0 : 8));
+        fixture_free(&f);
+    }
+}
+
+static void test_random_averages(void **state)
+{
+    (void)state;
+    compare_random(SUP_OP(POOLGRAD_AVG_GRAD), 3000, 1, 0);
+    compare_random(SUP_OP(POOLGRAD_AVG_GRAD), 2000, 2, 1);
+    compare_random(SUP_OP(POOLGRAD_AVG), 2000, 3, 0);
+    compare_random(SUP_OP(POOLGRAD_AVG), 1000, 4, 1);
+    assert_int_equal(wrong_results, 0);
+}
+
+static void test_random_maxima(void **state)
+{
+    (void)state;
+    compare_random(SUP_OP(POOLGRAD_MAX_GRAD), 3000, 5, 0);
+    compare_random(SUP_OP(POOLGRAD_MAX_GRAD), 2000, 6, 1);
+    compare_random(SUP_OP(POOLGRAD_MAX), 2000, 7, 0);
+    compare_random(SUP_OP(POOLGRAD_MAX), 1000, 8, 1);
+    assert_int_equal(wrong_results, 0);
+}
+
+/* Shapes of real models, small, so that every kernel sees what it was made for. */
+static void test_models(void **state)
+{
+    static const char *const shapes[] = {
+        "%s2d:%s:%s:3x8x28x24:k2:s2",      "%s2d:%s:%s:2x24x17x20:k3:s2:p1",
+        "%s2d:%s:%s:3x16x20x32:k3:p1",     "%s2d:%s:%s:2x7x35x35:k3:p1",
+        "%s2d:%s:%s:1x3x70x300:k11:p5",    "%s2d:%s:%s:2x5x40x52:k13:p6",
+        "%s2d:%s:%s:3x40x7x7:k7",          "%s2d:%s:%s:2x32x9x64:k5:p2",
+        "%s1d:%s:%s:5x12x336:k25:p12",     "%s1d:%s:%s:3x9x1000:k9:p4",
+        "%s1d:%s:%s:3x32x501:k4",          "%s3d:%s:%s:2x8x8x12x12:k2:s2",
+        "%s3d:%s:%s:2x8x9x14x20:k3:p1",    "%s3d:%s:%s:1x5x12x40x48:k9:p4",
+        "%s3d:%s:%s:1x5x20x13x33:k5:p2",   "%s3d:%s:%s:2x4x9x12x16:k3:s2:p1",
+        "%s3d:%s:%s:1x2x33x18x70:k7:p3",   "%s2d:%s:%s:2x3x30x200:k7x3:p3x1",
+        "%s2d:%s:%s:2x3x30x200:k1x9:p0x4", "%s2d:%s:%s:2x3x30x130:k9x1:p4x0",
+        "%s2d:%s:%s:2x64x30x26:k3x9:p1x4", "%s2d:%s:%s:1x2x90x90:k31:p15",
+        "%s2d:%s:%s:2x4x20x24:k15:p7:d2",
+    };
+    static const char *const ops[] = {"avg", "avgpool", "max", "maxpool"};
+    static const char *const types[] = {"f32", "f64", "f16", "bf16"};
+    static const char *const layouts[] = {"ncx", "nxc"};
+    static const char *const ends[] = {"", ":div=exclude", ":alpha=0.3:beta=0.7", ":from=x",
+                                       ":index=i32:base=plane"};
+    size_t shape, op, type, layout, end;
+    char text[256];
+    fixture f;
+
+    (void)state;
+    for (shape = 0; shape < sizeof shapes / sizeof *shapes; shape++) {
+        for (op = 0; op < 4; op++) {
+            for (type = 0; type < 4; type++) {
+                for (layout = 0; layout < 2; layout++) {
+                    for (end = 0; end < 5; end++) {
+                        int length;
+
+                        if ((end == 1 && op > 1) || (end == 3 && op != 2) || (end == 4 && op < 2))
+                            continue;
+                        length = snprintf(text, sizeof text, shapes[shape], ops[op], types[type],
+                                          layouts[layout]);
+                        snprintf(text + length, sizeof text - (size_t)length, "%s", ends[end]);
+                        fixture_parse(&f, text, SUP_UNIFORM, shape * 100 + end);
+                        compare_all(&f, 0);
+                        fixture_free(&f);
+                    }
+                }
+            }
+        }
+    }
+    assert_int_equal(wrong_results, 0);
+}
+
+/* ------------------------------------------------------------- bad indices */
+
+/* Some indices are replaced by numbers that are none; status and position must be the CPU's. */
+static void test_bad_indices(void **state)
+{
+    static const int64_t bad[] = {-1, -7, INT64_C(1) << 40, 0, 5, 1 << 20};
+    sup_limits limits = sup_limits_default();
+    poolgrad_desc desc;
+    sup_rng rng;
+    int i, wrong = 0, strategy;
+
+    (void)state;
+    limits.ops = SUP_OP(POOLGRAD_MAX_GRAD);
+    sup_rng_seed(&rng, 77);
+    for (i = 0; i < scaled(1500); i++) {
+        poolgrad_buffers buffers;
+        poolgrad_error expected, error;
+        poolgrad_cuda_plan *plan;
+        poolgrad_plan *host;
+        poolgrad_view view;
+        int64_t count;
+        fixture f;
+        int k;
+
+        limits.only_whole = limits.only_dense = i % 2;
+        sup_random_problem(&rng, &limits, &desc);
+        if (desc.winner != POOLGRAD_FROM_INDICES)
+            continue;
+        fixture_make(&f, &desc, SUP_UNIFORM, (uint64_t)i);
+        view = sup_index_view(&f.desc);
+        count = sup_view_count(&f.desc, &view);
+        for (k = 0; k < 3 && count > 0; k++)
+            sup_index_store(f.desc.index_type, f.indices.first,
+                            sup_view_offset(&f.desc, &view, sup_rng_range(&rng, 0, count - 1)),
+                            bad[sup_rng_range(&rng, 0, 5)]);
+        assert_int_equal(poolgrad_plan_create(&host, &f.desc, NULL, NULL), POOLGRAD_OK);
+        buffers = fixture_buffers(&f, NULL);
+        poolgrad_execute(host, &buffers, &expected);
+        poolgrad_plan_destroy(host);
+        wrong += expected.status != POOLGRAD_OK;
+        for (strategy = 0; strategy < STRATEGIES; strategy++) {
+            const poolgrad_options options = options_for(strategies[strategy], 1);
+
+            if (poolgrad_cuda_plan_create(&plan, &f.desc, &options, 0, &error)) {
+                assert_int_equal(error.status, POOLGRAD_ERR_UNSUPPORTED);
+                continue;
+            }
+            buffers = device_buffers(&f, plan, 0);
+            assert_int_equal(poolgrad_cuda_execute(plan, &buffers, NULL, NULL), POOLGRAD_OK);
+            poolgrad_cuda_check(plan, &buffers, NULL, &error);
+            if (error.status != expected.status || error.position != expected.position ||
+                strcmp(error.message, expected.message) != 0)
+                fail_msg("%s (%s): %d at %lld, \"%s\"; expected %d at %lld, \"%s\"", f.text,
+                         strategies[strategy] ? strategies[strategy] : "default", (int)error.status,
+                         (long long)error.position, error.message, (int)expected.status,
+                         (long long)expected.position, expected.message);
+            poolgrad_cuda_plan_destroy(plan);
+        }
+        fixture_free(&f);
+    }
+    assert_true(wrong > 0);
+}
+
+/* ------------------------------------------------------------------ citizen */
+
+static void expect(poolgrad_status status, poolgrad_status expected, const poolgrad_error *error,
+                   const char *words)
+{
+    if (status != expected || !strstr(error->message, words))
+        fail_msg("%d \"%s\"; expected %d and \"%s\"", (int)status, error->message, (int)expected,
+                 words);
+}
+
+static void test_errors(void **state)
+{
+    poolgrad_cuda_plan *plan;
+    poolgrad_buffers buffers, good;
+    poolgrad_error error;
+    float host[4];
+    void *pinned = sup_gpu_allocate_pinned(4096);
+    fixture f;
+
+    (void)state;
+    fixture_parse(&f, "max2d:f32:nchw:1x2x9x9:k3:s2:p1", SUP_UNIFORM, 1);
+    expect(poolgrad_cuda_plan_create(&plan, &f.desc, NULL, 63, &error), POOLGRAD_ERR_OPTION, &error,
+           "device is 63");
+    assert_null(plan);
+    assert_int_equal(poolgrad_cuda_plan_create(&plan, &f.desc, NULL, 0, &error), POOLGRAD_OK);
+    good = buffers = device_buffers(&f, plan, 0);
+    buffers.dy = host;
+    expect(poolgrad_cuda_execute(plan, &buffers, NULL, &error), POOLGRAD_ERR_POINTER, &error,
+           "buffers.dy is ");
+    buffers = good;
+    buffers.dx = pinned;
+    expect(poolgrad_cuda_execute(plan, &buffers, NULL, &error), POOLGRAD_ERR_POINTER, &error,
+           "buffers.dx is ");
+    buffers = good;
+    buffers.workspace = NULL;
+    expect(poolgrad_cuda_execute(plan, &buffers, NULL, &error), POOLGRAD_ERR_NULL, &error,
+           "buffers.workspace is NULL");
+    buffers = good;
+    buffers.workspace_size = 1;
+    expect(poolgrad_cuda_execute(plan, &buffers, NULL, &error), POOLGRAD_ERR_WORKSPACE, &error,
+           "workspace_size is 1");
+    buffers = good;
+    buffers.dx = (char *)good.dx + 2;
+    expect(poolgrad_cuda_execute(plan, &buffers, NULL, &error), POOLGRAD_ERR_MISALIGNED, &error,
+           "buffers.dx");
+    buffers = good;
+    buffers.dx = (char *)good.dy;
+    expect(poolgrad_cuda_execute(plan, &buffers, NULL, &error), POOLGRAD_ERR_OVERLAP, &error,
+           "overlap");
+    assert_int_equal(poolgrad_cuda_execute(plan, &good, NULL, &error), POOLGRAD_OK);
+    assert_int_equal(poolgrad_cuda_check(plan, &good, NULL, &error), POOLGRAD_OK);
+    poolgrad_cuda_plan_destroy(plan);
+    fixture_free(&f);
+    sup_gpu_free_pinned(pinned);
+}
+
+/* Captured in a graph and launched twice, on a stream of its own. */
+static void test_graph(void **state)
+{
+    static const char *const problems[] = {
+        "avg2d:f32:nchw:2x3x40x44:k3:p1",     "avg3d:f32:ncdhw:1x3x9x9x9:k3x2x5",
+        "max2d:bf16:nhwc:2x8x20x20:k3:s2:p1", "max2d:f32:nchw:2x8x20x20:k3:s2:p1:from=x",
+        "maxpool2d:f32:nchw:1x2x20x20:k13",
+    };
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < sizeof problems / sizeof *problems; i++) {
+        void *stream = sup_gpu_stream(), *graph;
+        poolgrad_cuda_plan *plan;
+        poolgrad_buffers buffers;
+        poolgrad_error error;
+        sup_memory expected;
+        fixture f;
+        int turn;
+
+        fixture_parse(&f, problems[i], SUP_UNIFORM, i);
+        expected = copy_of_result(&f);
+        run_into(&f, NULL, expected.first);
+        assert_int_equal(poolgrad_cuda_plan_create(&plan, &f.desc, NULL, 0, &error), POOLGRAD_OK);
+        buffers = device_buffers(&f, plan, 0);
+        assert_int_equal(sup_gpu_capture_begin(stream), 0);
+        assert_int_equal(poolgrad_cuda_execute(plan, &buffers, stream, &error), POOLGRAD_OK);
+        assert_int_equal(sup_gpu_capture_end(stream, &graph), 0);
+        for (turn = 0; turn < 2; turn++) {
+            assert_int_equal(sup_gpu_graph_launch(graph, stream), 0);
+            assert_int_equal(poolgrad_cuda_check(plan, &buffers, stream, &error), POOLGRAD_OK);
+            fetch(fixture_result(&f), sup_is_forward(&f.desc) ? buffers.y : buffers.dx);
+            assert_same_result(&f, expected.first, fixture_result(&f)->first, "graph");
+        }
+        sup_gpu_graph_free(graph);
+        poolgrad_cuda_plan_destroy(plan);
+        sup_gpu_stream_free(stream);
+        sup_view_free(&expected);
+        fixture_free(&f);
+    }
+}
+
+static void test_describe(void **state)
+{
+    poolgrad_cuda_device device = {.size = sizeof device};
+    poolgrad_plan_info info = {.size = sizeof info};
+    poolgrad_cuda_plan *plan;
+    poolgrad_desc desc;
+    int32_t count = 0;
+    int i;
+
+    (void)state;
+    assert_int_equal(poolgrad_cuda_device_count(&count, NULL), POOLGRAD_OK);
+    assert_true(count > 0);
+    assert_int_equal(poolgrad_cuda_device_describe(0, &device, NULL), POOLGRAD_OK);
+    assert_true(device.multiprocessors > 0 && device.memory > 0 && device.driver >= 13000);
+    poolgrad_desc_parse("avg2d:f32:nchw:2x3x40x44:k2:s2", &desc, NULL);
+    assert_int_equal(poolgrad_cuda_plan_create(&plan, &desc, NULL, 0, NULL), POOLGRAD_OK);
+    assert_int_equal(poolgrad_cuda_plan_describe(plan, &info, NULL), POOLGRAD_OK);
+    assert_string_equal(info.cpu, "cuda");
+    assert_string_equal(info.strategy, "spread");
+    poolgrad_cuda_plan_destroy(plan);
+    print_message("%s, %d multiprocessors, driver %d; ", device.name, (int)device.multiprocessors,
+                  (int)device.driver);
+    for (i = 0; i < STRATEGIES; i++)
+        print_message("%s %d%s", strategies[i] ? strategies[i] : "default", used[i],
+                      i + 1 < STRATEGIES ? ", " : " problems\n");
+}
+
+/* More than 2^31 elements, and more planes than a grid has rows: some planes of the result against
+ * the CPU's. Only with --big. */
+static int big;
+
+static void check_plane(const char *op, const char *end, const poolgrad_cuda_plan *plan,
+                        const poolgrad_buffers *buffers, int64_t plane)
+{
+    const poolgrad_desc *desc = poolgrad_cuda_plan_desc(plan);
+    const size_t size = poolgrad_dtype_size(desc->dtype);
+    const size_t in = (size_t)(desc->in[0] * desc->in[1]) * size;
+    const size_t out = (size_t)(desc->out[0] * desc->out[1]) * size;
+    sup_memory expected;
+    char text[128];
+    fixture f;
+
+    snprintf(text, sizeof text, "%s:nchw:1x1x%dx%d:%s", op, (int)desc->in[0], (int)desc->in[1],
+             end);
+    fixture_parse(&f, text, SUP_UNIFORM, 1);
+    expected = copy_of_result(&f);
+    sup_gpu_to_host(f.dy.allocation, (const char *)buffers->dy + (size_t)plane * out, out);
+    if (f.x.allocation)
+        sup_gpu_to_host(f.x.allocation, (const char *)buffers->x + (size_t)plane * in, in);
+    run_into(&f, NULL, expected.first);
+    sup_gpu_to_host(f.dx.allocation, (char *)buffers->dx + (size_t)plane * in, in);
+    assert_same_result(&f, expected.first, f.dx.first, "a plane of many");
+    sup_view_free(&expected);
+    fixture_free(&f);
+}
+
+/* Random elements, the same over and over; no plane is a multiple of them. */
+static void *large_tensor(poolgrad_dtype dtype, size_t bytes)
+{
+    enum {
+        BLOCK = 1000003
+    };
+    const size_t block = BLOCK * poolgrad_dtype_size(dtype);
+    char *memory = sup_gpu_allocate(bytes + block), *numbers = malloc(block);
+    sup_rng rng;
+    size_t done;
+
+    assert_non_null(memory);
+    assert_non_null(numbers);
+    sup_rng_seed(&rng, 3);
+    sup_fill(dtype, numbers, BLOCK, SUP_UNIFORM, &rng);
+    put(memory, numbers, block);
+    for (done = block; done < bytes; done += block)
+        assert_int_equal(sup_gpu_copy(memory + done, memory, block, NULL), 0);
+    free(numbers);
+    return memory;
+}
+
+static void test_large(void **state)
+{
+    static const char *const problems[][2] = {
+        {"avg2d:bf16", "k2:s2"},        {"avg2d:bf16", "k3:s2:p1"},     {"avg2d:bf16", "k3:p1"},
+        {"avg2d:bf16", "k7x4:s3x2:p1"}, {"max2d:bf16", "k2:s2:from=x"},
+    };
+    static const int64_t planes = 2400000, plane = 900; /* 2.16e9 elements */
+    size_t i;
+
+    (void)state;
+    if (!big)
+        skip();
+    for (i = 0; i < sizeof problems / sizeof *problems; i++) {
+        poolgrad_cuda_plan *plan;
+        poolgrad_buffers buffers;
+        poolgrad_error error;
+        poolgrad_desc desc;
+        char text[128];
+        void *dy, *workspace, *x = NULL;
+        size_t windows;
+
+        snprintf(text, sizeof text, "%s:nchw:40000x60x30x30:%s", problems[i][0], problems[i][1]);
+        assert_int_equal(poolgrad_desc_parse(text, &desc, NULL), POOLGRAD_OK);
+        if (poolgrad_cuda_plan_create(&plan, &desc, NULL, 0, &error))
+            fail_msg("%s: %s", text, error.message);
+        desc = *poolgrad_cuda_plan_desc(plan);
+        windows = (size_t)(desc.out[0] * desc.out[1]);
+        poolgrad_buffers_init(&buffers);
+        buffers.dy = dy = large_tensor(desc.dtype, (size_t)planes * windows * 2);
+        if (desc.op == POOLGRAD_MAX_GRAD)
+            buffers.x = x = large_tensor(desc.dtype, (size_t)(planes * plane) * 2);
+        buffers.dx = sup_gpu_allocate((size_t)(planes * plane) * 2);
+        buffers.workspace_size = poolgrad_cuda_plan_workspace(plan);
+        buffers.workspace = workspace = sup_gpu_allocate(buffers.workspace_size);
+        assert_non_null(buffers.dx);
+        if (poolgrad_cuda_execute(plan, &buffers, NULL, &error) ||
+            poolgrad_cuda_check(plan, &buffers, NULL, &error))
+            fail_msg("%s: %s", text, error.message);
+        check_plane(problems[i][0], problems[i][1], plan, &buffers, 0);
+        check_plane(problems[i][0], problems[i][1], plan, &buffers, planes / 2 + 1);
+        check_plane(problems[i][0], problems[i][1], plan, &buffers, planes - 1);
+        sup_gpu_free(dy);
+        sup_gpu_free(x);
+        sup_gpu_free(buffers.dx);
+        sup_gpu_free(workspace);
+        poolgrad_cuda_plan_destroy(plan);
+    }
+}
+
+/* ----------------------------------------------------------- without device */
+
+static void test_absent(void **state)
+{
+    poolgrad_cuda_plan *plan = NULL;
+    poolgrad_error error;
+    poolgrad_desc desc;
+    int32_t count = -5;
+
+    (void)state;
+    poolgrad_desc_parse("avg2d:f32:nchw:2x3x40x44:k2:s2", &desc, NULL);
+    assert_int_equal(poolgrad_cuda_device_count(&count, &error), POOLGRAD_ERR_UNSUPPORTED);
+    assert_int_equal(count, -5);
+    assert_true(strlen(error.message) > 10);
+    assert_int_equal(poolgrad_cuda_plan_create(&plan, &desc, NULL, 0, &error),
+                     POOLGRAD_ERR_UNSUPPORTED);
+    assert_null(plan);
+    assert_true(strlen(error.message) > 10);
+    poolgrad_cuda_plan_destroy(NULL);
+    assert_null(poolgrad_cuda_plan_desc(NULL));
+    assert_int_equal(poolgrad_cuda_plan_workspace(NULL), 0);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct CMUnitTest device_tests[] = {
+        cmocka_unit_test_setup(test_models, reset_results),
+        cmocka_unit_test_setup(test_random_averages, reset_results),
+        cmocka_unit_test_setup(test_random_maxima, reset_results),
+        cmocka_unit_test(test_bad_indices),
+        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_graph),
+        cmocka_unit_test(test_large),
+        cmocka_unit_test(test_describe),
+    };
+    static const struct CMUnitTest absent_tests[] = {
+        cmocka_unit_test(test_absent),
+    };
+    int32_t count;
+
+    big = is_big(argc, argv);
+    if (poolgrad_cuda_device_count(&count, NULL) != POOLGRAD_OK) {
+        const int failed = cmocka_run_group_tests(absent_tests, NULL, NULL);
+
+        printf("no CUDA device here: nothing but the answers without one was tested\n");
+        return failed ? failed : 77;
+    }
+    if (sup_gpu_open(0) || !(arena = sup_gpu_allocate(ARENA)))
+        return 1;
+    return cmocka_run_group_tests(device_tests, NULL, NULL);
+}
