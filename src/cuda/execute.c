@@ -80,6 +80,22 @@ static poolgrad_status check_stream(const poolgrad_cuda_plan *plan, void *stream
 }
 
 /* A part may be empty, and the workspace then NULL. */
+/* What both public functions begin with; the device is then the current one, whatever is returned
+ * once *entered is true. */
+static poolgrad_status enter(const poolgrad_cuda_plan *plan, const poolgrad_buffers *buffers,
+                             void *stream, poolgrad_buffers *read, pgi_work *work, bool *entered,
+                             poolgrad_error *error)
+{
+    *entered = false;
+    if (!plan)
+        return pgi_fail(error, POOLGRAD_ERR_NULL, "plan is NULL");
+    PGI_TRY(pgi_buffers_read(&plan->problem, buffers, read, work, error));
+    PGI_TRY(pgi_cuda_device_enter(plan->device, error));
+    *entered = true;
+    PGI_TRY(check_memory(plan, read, work, error));
+    return check_stream(plan, stream, error);
+}
+
 static void *part(const poolgrad_buffers *read, size_t at)
 {
     return at == PGI_CUDA_NOWHERE || !read->workspace ? NULL : (char *)read->workspace + at;
@@ -142,17 +158,13 @@ poolgrad_status poolgrad_cuda_execute(const poolgrad_cuda_plan *plan,
     poolgrad_buffers read;
     poolgrad_status status;
     pgi_work work;
+    bool entered;
 
-    if (!plan)
-        return pgi_fail(error, POOLGRAD_ERR_NULL, "plan is NULL");
-    PGI_TRY(pgi_buffers_read(&plan->problem, buffers, &read, &work, error));
-    PGI_TRY(pgi_cuda_device_enter(plan->device, error));
-    status = check_memory(plan, &read, &work, error);
-    if (status == POOLGRAD_OK)
-        status = check_stream(plan, stream, error);
+    status = enter(plan, buffers, stream, &read, &work, &entered, error);
     if (status == POOLGRAD_OK)
         status = launch_all(plan, &read, &work, stream, error);
-    pgi_cuda_device_leave(plan->device);
+    if (entered)
+        pgi_cuda_device_leave(plan->device);
     return status == POOLGRAD_OK ? pgi_ok(error) : status;
 }
 
@@ -195,17 +207,13 @@ poolgrad_status poolgrad_cuda_check(const poolgrad_cuda_plan *plan, const poolgr
     uint64_t bad = ALL_GOOD;
     int64_t index = 0;
     pgi_work work;
+    bool entered;
 
-    if (!plan)
-        return pgi_fail(error, POOLGRAD_ERR_NULL, "plan is NULL");
-    PGI_TRY(pgi_buffers_read(&plan->problem, buffers, &read, &work, error));
-    PGI_TRY(pgi_cuda_device_enter(plan->device, error));
-    status = check_memory(plan, &read, &work, error);
-    if (status == POOLGRAD_OK)
-        status = check_stream(plan, stream, error);
+    status = enter(plan, buffers, stream, &read, &work, &entered, error);
     if (status == POOLGRAD_OK)
         status = fetch_bad_index(plan, &read, stream, &bad, &index, error);
-    pgi_cuda_device_leave(plan->device);
+    if (entered)
+        pgi_cuda_device_leave(plan->device);
     if (status != POOLGRAD_OK)
         return status;
     return bad == ALL_GOOD ? pgi_ok(error)

@@ -34,18 +34,6 @@ static int64_t span_of(const pgi_tensor *tensor, bool channels)
     return span;
 }
 
-/* Whether two tensors have the same elements at the same distances. */
-static bool alike(const pgi_tensor *a, const pgi_tensor *b)
-{
-    int i;
-
-    for (i = 0; i < PGI_AXES; i++)
-        if (a->offset[i] != b->offset[i] || a->extent[i] != b->extent[i] ||
-            (a->extent[i] > 1 && a->stride[i] != b->stride[i]))
-            return false;
-    return true;
-}
-
 /* Whether the places of a plane, or of an image, lie side by side in row-major order. */
 static bool dense_plane(const pgi_tensor *tensor)
 {
@@ -281,7 +269,7 @@ static poolgrad_status add_maximum(poolgrad_cuda_plan *plan, const pgi_problem *
     int64_t taps = 1;
     int i;
 
-    *possible = fits(problem) && alike(&problem->target, &problem->indices);
+    *possible = fits(problem) && pgi_cuda_alike(&problem->target, &problem->indices);
     for (i = 0; i < 3; i++)
         taps *= pgi_min(pgi_near_most_sources(&problem->taps[i]), MOST_TAPS + 1);
     if (!*possible || taps > MOST_TAPS) {
@@ -303,7 +291,7 @@ static poolgrad_status add_gradient(poolgrad_cuda_plan *plan, const pgi_problem 
     int64_t lanes;
     pgi_near_mode mode;
 
-    *possible = sources && fits(problem) && alike(&problem->source, &problem->indices);
+    *possible = sources && fits(problem) && pgi_cuda_alike(&problem->source, &problem->indices);
     if (!*possible)
         return POOLGRAD_OK;
     lanes = sources[2] == '1' && problem->element_size < 8 ? 4 : 2;

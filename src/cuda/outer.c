@@ -45,6 +45,17 @@ int64_t pgi_cuda_source_begin(const pgi_problem *problem)
                source->stride[PGI_CHANNEL];
 }
 
+bool pgi_cuda_alike(const pgi_tensor *a, const pgi_tensor *b)
+{
+    int i;
+
+    for (i = 0; i < PGI_AXES; i++)
+        if (a->offset[i] != b->offset[i] || a->extent[i] != b->extent[i] ||
+            (a->extent[i] > 1 && a->stride[i] != b->stride[i]))
+            return false;
+    return true;
+}
+
 bool pgi_cuda_has_lanes(const pgi_problem *problem)
 {
     return problem->target.extent[PGI_CHANNEL] * (int64_t)problem->element_size % 16 == 0 &&

@@ -102,6 +102,9 @@ static inline bool pgi_cuda_is_small(int64_t number)
     return number < INT32_MAX / 8 && number > -(INT32_MAX / 8);
 }
 
+/* Whether two tensors have the same elements at the same distances. */
+bool pgi_cuda_alike(const pgi_tensor *a, const pgi_tensor *b);
+
 /* Whether 16 bytes of channels lie side by side, in both tensors. */
 bool pgi_cuda_has_lanes(const pgi_problem *problem);
 

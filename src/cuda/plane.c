@@ -20,17 +20,6 @@ static pgi_cuda_strides strides_of(const pgi_tensor *tensor)
                               {tensor->stride[2], tensor->stride[3], tensor->stride[4]}};
 }
 
-static bool same_places(const pgi_tensor *a, const pgi_tensor *b)
-{
-    int i;
-
-    for (i = 0; i < PGI_AXES; i++)
-        if (a->offset[i] != b->offset[i] || a->extent[i] != b->extent[i] ||
-            (a->extent[i] > 1 && a->stride[i] != b->stride[i]))
-            return false;
-    return true;
-}
-
 /* Whole planes, in the order and with the windows that the kernels know. */
 static bool describe(const pgi_problem *problem, const pgi_scale *scale, pgi_cuda_plane *plane)
 {
@@ -42,7 +31,7 @@ static bool describe(const pgi_problem *problem, const pgi_scale *scale, pgi_cud
     int i;
 
     if (indexing->column_major || indexing->unit != 1 || target->elements == 0 ||
-        source->elements == 0 || !same_places(windows, &problem->indices) ||
+        source->elements == 0 || !pgi_cuda_alike(windows, &problem->indices) ||
         source->offset[PGI_BATCH] != target->offset[PGI_BATCH] ||
         source->offset[PGI_CHANNEL] != target->offset[PGI_CHANNEL] ||
         source->extent[PGI_BATCH] != target->extent[PGI_BATCH] ||

@@ -4,22 +4,9 @@
 // the input is replaced by the nearest inside, which changes no maximum, and in the end its code by
 // that one's. Where nothing is NaN, that and "larger wins" are all there is to do.
 #include "cuda/kernels/cell.cuh"
+#include "cuda/kernels/winner.cuh"
 
 #include <math_constants.h>
-
-// Whether `value` wins against what was the best before it in row-major order; NaN may be among them.
-template <typename Real> __device__ static bool wins(int rule, Real value, Real best)
-{
-    if (value > best)
-        return true;
-    if (value <= best)
-        return false;
-    if (rule == POOLGRAD_NAN_FIRST)
-        return value != value && best == best;
-    if (rule == POOLGRAD_NAN_LAST)
-        return value != value;
-    return rule == POOLGRAD_NAN_SKIP && best != best && value == value;
-}
 
 // How taps are compared: where none is NaN, with the value of the winner or for the winner alone; or by
 // the rules.

@@ -104,10 +104,7 @@ __device__ static void march_channels(const pgi_cuda_march &all, const pgi_cuda_
         for (int p = 0; p < P; p++) {
             next[p] = {};
             if ((unsigned)(step + p) < (unsigned)sources) {
-                if (aligned)
-                    load_vector<true>(from + p * source_stride, &next[p]);
-                else
-                    load_vector<false>(from + p * source_stride, &next[p]);
+                load_vector(from + p * source_stride, &next[p], aligned);
             }
         }
         from += P * source_stride;
@@ -150,10 +147,7 @@ __device__ static void march_channels(const pgi_cuda_march &all, const pgi_cuda_
                 made[i] = sum[i][p];
             if (all.forward)
                 divisors.divide(made, done + p, (Real)-0.0);
-            if (aligned)
-                store_scaled<true>(to, made, (Real)all.alpha, (Real)all.beta);
-            else
-                store_scaled<false>(to, made, (Real)all.alpha, (Real)all.beta);
+            store_scaled(to, made, (Real)all.alpha, (Real)all.beta, aligned);
             to += target_stride;
         }
     }

@@ -43,16 +43,6 @@ template <typename T> struct pgi_halves_thread {
     }
 };
 
-template <typename T, int V>
-__device__ static void store_halves(T *to, const pgi_real<T> (&sum)[V], const pgi_cuda_halves &all,
-                                    bool aligned)
-{
-    if (aligned)
-        store_scaled<true>(to, sum, (pgi_real<T>)all.alpha, (pgi_real<T>)all.beta);
-    else
-        store_scaled<false>(to, sum, (pgi_real<T>)all.alpha, (pgi_real<T>)all.beta);
-}
-
 // V channels of 2x2 targets.
 template <typename T, int V>
 __device__ static void channels_of_halves(const pgi_cuda_halves &all, const pgi_cuda_memory &memory)
@@ -82,10 +72,7 @@ __device__ static void channels_of_halves(const pgi_cuda_halves &all, const pgi_
 
                 loaded[h][w] = {};
                 if (own.has(all, h, w)) {
-                    if (aligned)
-                        load_vector<true>(at, &loaded[h][w]);
-                    else
-                        load_vector<false>(at, &loaded[h][w]);
+                    load_vector(at, &loaded[h][w], aligned);
                 }
             }
 #pragma unroll
@@ -112,9 +99,10 @@ __device__ static void channels_of_halves(const pgi_cuda_halves &all, const pgi_
 
             if (h == 1 && !second_row)
                 break;
-            store_halves(row, sum[h][0], all, aligned);
+            store_scaled(row, sum[h][0], (Real)all.alpha, (Real)all.beta, aligned);
             if (second_column)
-                store_halves(row + all.w.target_stride, sum[h][1], all, aligned);
+                store_scaled(row + all.w.target_stride, sum[h][1], (Real)all.alpha, (Real)all.beta,
+                             aligned);
         }
     }
 }
@@ -178,7 +166,8 @@ __device__ static void places_of_halves(const pgi_cuda_halves &all, const pgi_cu
 #pragma unroll
             for (int i = 0; i < PAIRS; i++)
                 make_pair(all.w.late, sum[h][i], sum[h][i + 1], &made[2 * i], &made[2 * i + 1]);
-            store_halves(to + h * all.h.target_stride, made, all, aligned);
+            store_scaled(to + h * all.h.target_stride, made, (Real)all.alpha, (Real)all.beta,
+                         aligned);
         }
     }
 }

@@ -482,10 +482,8 @@ template <typename T, int L, int RANK, bool SINGLES> struct pgi_marcher {
                 if (take[i] >= 0 && inside(i, all.columns, step, steps))
                     store_scaled<false>(target + to[i], one, alpha, beta);
             }
-        } else if (aligned) {
-            store_scaled<true>(target + to[0], sum, alpha, beta);
         } else {
-            store_scaled<false>(target + to[0], sum, alpha, beta);
+            store_scaled(target + to[0], sum, alpha, beta, aligned);
         }
     }
 

@@ -3,6 +3,7 @@
 // the forward pass where windows are small. As near_average.cu: what a thread needs to know of its
 // targets comes from a table; then all planes or images are gone through.
 #include "cuda/kernels/near.cuh"
+#include "cuda/kernels/winner.cuh"
 
 #include <math_constants.h>
 
@@ -142,24 +143,6 @@ __device__ static void near_gradient(const pgi_cuda_near &near, const pgi_cuda_m
         store_scaled<ALIGNED>(dx + outer_offset(near, u, near.target_slow, near.target_fast), sums,
                               alpha, beta);
     }
-}
-
-// Whether a value wins where it or the best before it is NaN.
-__device__ static bool wins_unordered(int rule, bool value_is_nan, bool best_is_nan)
-{
-    if (rule == POOLGRAD_NAN_FIRST)
-        return value_is_nan && !best_is_nan;
-    if (rule == POOLGRAD_NAN_LAST)
-        return value_is_nan;
-    return rule == POOLGRAD_NAN_SKIP && best_is_nan && !value_is_nan;
-}
-
-// Whether `value` wins against what was the best before it in row-major order.
-template <typename Real> __device__ static bool wins(int rule, Real value, Real best)
-{
-    if (value > best)
-        return true;
-    return !(value <= best) && wins_unordered(rule, value != value, best != best);
 }
 
 template <bool ALIGNED, typename T, typename Index, int V, bool LANES>

@@ -5,6 +5,7 @@
 #include "cuda/kernels/element.cuh"
 #include "cuda/kernels/general.h"
 #include "cuda/kernels/plane.h"
+#include "cuda/kernels/winner.cuh"
 
 #include <math_constants.h>
 
@@ -115,17 +116,10 @@ __device__ static void plane_gradient(const pgi_cuda_plane &all, const pgi_cuda_
 
 // ----------------------------------------------------------------- forward
 
-template <typename Real> __device__ static bool wins(int rule, Real value, Real best)
+// Between candidates; what leads is looked at in the end.
+__device__ static int rule_of(const pgi_cuda_plane &all)
 {
-    if (value > best)
-        return true;
-    if (value <= best)
-        return false;
-    if (rule == POOLGRAD_NAN_FIRST)
-        return value != value && best == best;
-    if (rule == POOLGRAD_NAN_LAST)
-        return value != value;
-    return best != best && value == value; // what leads is looked at in the end
+    return all.nan == POOLGRAD_NAN_LEADING ? POOLGRAD_NAN_SKIP : all.nan;
 }
 
 // Candidates: the winners of windows on the axes that are done. `places` of x itself are counted.
@@ -179,19 +173,19 @@ __device__ static void contest_runs(const pgi_cuda_plane &all, int axis, int inn
 
         best[RUN - 1] = tap(core);
         for (int at = core + 1; at < start + kernel; at++)
-            best[RUN - 1].meet(all.nan, tap(at));
+            best[RUN - 1].meet(rule_of(all), tap(at));
 #pragma unroll
         for (int j = RUN - 2; j >= 0; j--) {
             const pgi_candidate<Real> later = best[j + 1];
 
             best[j] = tap(start + j);
-            best[j].meet(all.nan, later);
+            best[j].meet(rule_of(all), later);
         }
 #pragma unroll
         for (int j = 0; j < RUN; j++) {
             if (j > 0) {
-                behind.meet(all.nan, tap(start + kernel + j - 1));
-                best[j].meet(all.nan, behind);
+                behind.meet(rule_of(all), tap(start + kernel + j - 1));
+                best[j].meet(rule_of(all), behind);
             }
             if (first + j < out) {
                 const int i = (before * out + first + j) * inner + within;
@@ -230,7 +224,7 @@ __device__ static void contest(const pgi_cuda_plane &all, int axis, int inner, i
             const Real value = from.value[k];
             const int where = from.place ? from.place[k] : k;
 
-            if (where >= 0 && (place < 0 || wins(all.nan, value, best))) {
+            if (where >= 0 && (place < 0 || wins(rule_of(all), value, best))) {
                 best = value;
                 place = where;
             }

@@ -42,16 +42,6 @@ template <typename T> struct pgi_spread_thread {
     }
 };
 
-template <typename T, int V>
-__device__ static void store_spread(T *to, const pgi_real<T> (&term)[V], const pgi_cuda_spread &all,
-                                    bool aligned)
-{
-    if (aligned)
-        store_scaled<true>(to, term, (pgi_real<T>)all.alpha, (pgi_real<T>)all.beta);
-    else
-        store_scaled<false>(to, term, (pgi_real<T>)all.alpha, (pgi_real<T>)all.beta);
-}
-
 // V channels of a window.
 template <typename T, int V>
 __device__ static void spread_channels(const pgi_cuda_spread &all, const pgi_cuda_memory &memory)
@@ -69,10 +59,8 @@ __device__ static void spread_channels(const pgi_cuda_spread &all, const pgi_cud
     const auto fetch = [&](unsigned u) {
         const T *from = own.source + source_of(all.outer, u);
 
-        if (there && is_aligned<T, V>(from))
-            load_vector<true>(from, &next);
-        else if (there)
-            load_vector<false>(from, &next);
+        if (there)
+            load_vector(from, &next, is_aligned<T, V>(from));
     };
 
     if (thread.first < all.outer.count)
@@ -93,7 +81,7 @@ __device__ static void spread_channels(const pgi_cuda_spread &all, const pgi_cud
 
 #pragma unroll 2
                 for (int w = 0; w < width; w++) {
-                    store_spread(row, term, all, is_aligned<T, V>(row));
+                    store_scaled(row, term, (Real)all.alpha, (Real)all.beta, is_aligned<T, V>(row));
                     row += all.axis[2].target_stride;
                 }
             }
@@ -148,7 +136,7 @@ __device__ static void spread_places(const pgi_cuda_spread &all, const pgi_cuda_
             for (int h = 0; h < height; h++) {
                 T *row = to + d * all.axis[0].target_stride + h * all.axis[1].target_stride;
 
-                store_spread(row, made, all, is_aligned<T, V>(row));
+                store_scaled(row, made, (Real)all.alpha, (Real)all.beta, is_aligned<T, V>(row));
             }
     }
 }

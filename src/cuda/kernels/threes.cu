@@ -117,10 +117,7 @@ __device__ static void march_planes(const pgi_cuda_threes &all, const pgi_cuda_m
                 value[p][i] = widen(next[p].e[i]);
             next[p] = {};
             if (here && (unsigned)(row + P + p) < (unsigned)all.h.size && row + P + p <= end) {
-                if (aligned)
-                    load_vector<true>(from + p * all.h.source_stride, &next[p]);
-                else
-                    load_vector<false>(from + p * all.h.source_stride, &next[p]);
+                load_vector(from + p * all.h.source_stride, &next[p], aligned);
             }
         }
         from += P * all.h.source_stride;
@@ -159,10 +156,7 @@ __device__ static void march_planes(const pgi_cuda_threes &all, const pgi_cuda_m
             if (all.forward)
                 places.divide(all, x, target, made, (Real)-0.0);
             if (stores && target < end) {
-                if (aligned)
-                    store_scaled<true>(to, made, (Real)all.alpha, (Real)all.beta);
-                else
-                    store_scaled<false>(to, made, (Real)all.alpha, (Real)all.beta);
+                store_scaled(to, made, (Real)all.alpha, (Real)all.beta, aligned);
             }
             to += all.h.target_stride;
         }
@@ -236,10 +230,7 @@ __device__ static void march_channels(const pgi_cuda_threes &all, const pgi_cuda
             next[r] = {};
             if (place < end && (unsigned)(place + 1) < (unsigned)all.w.size &&
                 (unsigned)(band - 1 + r) < (unsigned)all.h.size) {
-                if (aligned)
-                    load_vector<true>(from + r * all.h.source_stride, &next[r]);
-                else
-                    load_vector<false>(from + r * all.h.source_stride, &next[r]);
+                load_vector(from + r * all.h.source_stride, &next[r], aligned);
             }
         }
         from += all.w.source_stride;
@@ -289,10 +280,7 @@ __device__ static void march_channels(const pgi_cuda_threes &all, const pgi_cuda
                 for (int i = 0; i < V; i++)
                     sum[r][i] = quotient(sum[r][i], rows.by[r + 1], rows.inverse[r + 1]);
             }
-            if (aligned)
-                store_scaled<true>(row, sum[r], (Real)all.alpha, (Real)all.beta);
-            else
-                store_scaled<false>(row, sum[r], (Real)all.alpha, (Real)all.beta);
+            store_scaled(row, sum[r], (Real)all.alpha, (Real)all.beta, aligned);
         }
         to += all.w.target_stride;
     }

@@ -51,6 +51,15 @@ __device__ inline void load_vector(const T *from, pgi_vector<T, V> *to)
     }
 }
 
+template <typename T, int V>
+__device__ inline void load_vector(const T *from, pgi_vector<T, V> *to, bool aligned)
+{
+    if (aligned)
+        load_vector<true>(from, to);
+    else
+        load_vector<false>(from, to);
+}
+
 template <bool ALIGNED, typename T, int V>
 __device__ inline void store_vector(T *to, const pgi_vector<T, V> &from)
 {
@@ -121,6 +130,16 @@ __device__ inline void store_scaled(T *to, const pgi_real<T> (&values)[V], pgi_r
         }
     }
     store_vector<ALIGNED>(to, made);
+}
+
+template <typename T, int V>
+__device__ inline void store_scaled(T *to, const pgi_real<T> (&values)[V], pgi_real<T> alpha,
+                                    pgi_real<T> beta, bool aligned)
+{
+    if (aligned)
+        store_scaled<true>(to, values, alpha, beta);
+    else
+        store_scaled<false>(to, values, alpha, beta);
 }
 
 #endif

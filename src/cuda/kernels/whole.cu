@@ -78,19 +78,13 @@ __device__ static void fill_places(const pgi_cuda_whole &all, const pgi_cuda_mem
         (const T *)memory.source + all.source_begin + image * all.source_image + channel;
     T *to = (T *)memory.target + image * all.target_image + channel + begin * all.target_place;
 
-    if (is_aligned<T, V>(from))
-        load_vector<true>(from, &loaded);
-    else
-        load_vector<false>(from, &loaded);
+    load_vector(from, &loaded, is_aligned<T, V>(from));
 #pragma unroll
     for (int i = 0; i < V; i++)
         made[i] = widen(loaded.e[i]);
     make_terms(made, divisor, reciprocal_of(divisor));
     for (int64_t place = begin; place < end; place++) {
-        if (is_aligned<T, V>(to))
-            store_scaled<true>(to, made, (Real)all.alpha, (Real)all.beta);
-        else
-            store_scaled<false>(to, made, (Real)all.alpha, (Real)all.beta);
+        store_scaled(to, made, (Real)all.alpha, (Real)all.beta, is_aligned<T, V>(to));
         to += all.target_place;
     }
 }
