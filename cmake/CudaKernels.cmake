@@ -39,7 +39,7 @@ function(poolgrad_cuda_kernels out)
   endif()
 
   # The arithmetic of docs/arithmetic.md: nothing is fused, denormals stay, divisions are exact.
-  set(flags -std=c++20 -fmad=false -ftz=false -prec-div=true -prec-sqrt=true
+  set(flags -std=c++20 -fmad=false -ftz=false -prec-div=true -prec-sqrt=true -Werror all-warnings
     "-I${PROJECT_SOURCE_DIR}/include" "-I${PROJECT_SOURCE_DIR}/src")
   if(POOLGRAD_CUDA_COMPRESS)
     list(APPEND flags -Xfatbin=-compress-all)

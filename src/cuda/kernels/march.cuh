@@ -308,12 +308,13 @@ template <typename T, int L, int RANK, bool SINGLES> struct pgi_marcher {
     {
         bool same = true;
 
-        if (RANK == 1 || all.divisor_rule == 0)
-            return counted == 1;
+        if (RANK != 1 && all.divisor_rule != 0) {
 #pragma unroll
-        for (int p = 0; p < P; p++)
-            same = same && counts[p] == counted;
-        return same;
+            for (int p = 0; p < P; p++)
+                same = same && counts[p] == counted;
+            return same;
+        }
+        return counted == 1;
     }
 
     /* The terms of a batch; `counts` is what their windows count on the marched axis. Hardly ever

@@ -145,7 +145,7 @@ __device__ static pgi_candidate<Real> candidate_at(const pgi_candidates<Real> &f
                                                    bool there)
 {
     if (!there)
-        return {-CUDART_INF, -1};
+        return {(Real)-CUDART_INF, -1};
     return {from.value[k], from.place ? from.place[k] : k};
 }
 
@@ -166,7 +166,7 @@ __device__ static void contest_runs(const pgi_cuda_plane &all, int axis, int inn
         const int within = task % inner, rest = task / inner;
         const int first = rest % runs * RUN, before = rest / runs;
         const int start = first - all.pad[axis], core = start + RUN - 1;
-        pgi_candidate<Real> best[RUN], behind = {-CUDART_INF, -1};
+        pgi_candidate<Real> best[RUN], behind = {(Real)-CUDART_INF, -1};
         const auto tap = [&](int at) {
             return candidate_at(from, (before * in + at) * inner + within, at >= 0 && at < in);
         };
