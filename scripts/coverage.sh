@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 scripts/build.sh coverage
 # Counters of an earlier run would be added to.
 find build/coverage -name '*.gcda' -delete
-# cli_12_readonly runs the program as a user who may not write the counters.
-ctest --test-dir build/coverage --output-on-failure -j "$(nproc)" -L quick -E readonly
+# cli_11_output and cli_12_readonly run the program where it may not write the counters.
+ctest --test-dir build/coverage --output-on-failure -j "$(nproc)" -L quick -E 'cli_11_output|readonly'
 gcovr --root . --filter src/ --object-directory build/coverage \
     --exclude-unreachable-branches --print-summary build/coverage
