@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Strategy: gradients of averages over windows of 3x3 with stride 2, channels side by side or not.
- */
+/* Strategy: gradients of averages over windows of 3x3 with stride 2. */
 #include "core/integer.h"
 #include "core/status.h"
 #include "cuda/plan.h"

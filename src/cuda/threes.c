@@ -34,7 +34,7 @@ static bool describe_axis(const pgi_problem *problem, int i, bool one_divisor,
         made->last = (int)pgi_axis_count(axis, rule, last);
         made->middle = (int)pgi_axis_count(axis, rule, first + made->size / 2);
     }
-    /* of a part of the windows the first and the last may be like the others, not so the reverse */
+    /* fewer have no middle */
     return made->size > 2;
 }
 
