@@ -52,14 +52,30 @@ typedef void pgi_settle_fn(void);
 typedef enum pgi_division {
     PGI_KEEP,     /* not at all */
     PGI_MULTIPLY, /* one power of two: a product with its reciprocal has the same bits */
-    PGI_QUOTIENT, /* integers of less than 2^22 either way: corrected products with reciprocals */
+    PGI_QUOTIENT, /* integers of less than 2^21 either way: products with reciprocals in two parts
+                   */
     PGI_DIVIDE
 } pgi_division;
 
-/* Divisors of a row, and their rounded reciprocals, in reals; they may be read to the end of the
- * last vector. */
+/*
+ * PGI_QUOTIENT. With h the reciprocal of the count c, cut to a real, and l what it lacks, rounded,
+ * x / c is fma(x, h, fma(x, l, 0)), correctly rounded. With u = 2^-24 (2^-53 in f64): l < 2 u h, so
+ * h + l lacks no more than u^2 / c, and rounding x * l costs no more than 2 u^2 |x / c|: what the
+ * outer step rounds differs from x / c by less than 3 u^2 / u = 3 u units in the last place. But
+ * x / c is no midpoint of two reals (it would need more bits than x has), and stays 1 / (2 |c|) >
+ * 4 u units away from them, so both round alike. Infinities and NaN come out right because l has
+ * the sign of h; for a power of two it is h * 2^-30, which no rounding sees. A zero is that of the
+ * innermost sum: +0, as terms want it, or for -0 there that of x / c.
+ * All this while x * l and the result are normal, or err no more than that: for |x| >= 2^-80
+ * (2^-900 in f64) and 0. The type f16 has no others; elsewhere a row that has is divided again.
+ */
+#define PGI_TINY_f32 (47 << 24) /* the bits of 2^-80 and 2^-900, without the sign, doubled */
+#define PGI_TINY_f64 (INT64_C(123) << 53)
+
+/* Divisors of a row, and the two parts of their reciprocals, in reals; they may be read to the end
+ * of the last vector. */
 typedef struct pgi_divisors {
-    const void *divisor, *reciprocal;
+    const void *divisor, *high, *low;
     int64_t step; /* 1: side by side as the row's reals, 0: one for all */
     pgi_division how;
 } pgi_divisors;

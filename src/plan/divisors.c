@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "plan/divisors.h"
 
+#include <math.h>
 #include <string.h>
 
 /* What a window contributes to the divisor on one axis; 0 if it covers nothing there. */
@@ -40,7 +41,7 @@ void pgi_divisors_measure(const int64_t windows[3], int64_t real, pgi_placement 
     if (!at->fits)
         return;
     pgi_place(at, 1, 1, all, sizeof(int64_t));
-    pgi_place(at, PGI_DIVISOR_ROWS, 2, row, real);
+    pgi_place(at, PGI_DIVISOR_ROWS, 3, row, real);
 }
 
 void pgi_divisors_region(pgi_divisor_rows *rows, const pgi_problem *problem, size_t real,
@@ -81,31 +82,64 @@ pgi_division pgi_division_by(const int64_t *counts, int64_t number, int64_t oute
     for (o = 0; o < number; o++) {
         const int64_t count = outer * counts[o];
 
-        if (count >= 1 << 22 || count <= -(1 << 22))
+        if (count >= 1 << 21 || count <= -(1 << 21))
             return PGI_DIVIDE;
     }
     return number == 1 && first > 0 && (first & (first - 1)) == 0 ? PGI_MULTIPLY : PGI_QUOTIENT;
 }
 
-/* The divisors of a row of windows, integers converted once, and their reciprocals. Windows that
- * cover nothing are in no run, or have the sum 0: any number but 0 will do for them. */
+/* h is cut by a step back where rounding took it too far: c * h is exact in a double, or rounded
+ * once behind the 1, which it is subtracted from. */
+static void make_narrow(int64_t count, float *high, float *low)
+{
+    const double size = fabs((double)count), inverse = 1 / size;
+    float cut = (float)inverse;
+    double rest;
+
+    if ((double)cut * size > 1)
+        cut = nextafterf(cut, 0);
+    rest = (1 - (double)cut * size) * inverse;
+    *high = count < 0 ? -cut : cut;
+    *low = rest > 0 ? (float)(count < 0 ? -rest : rest) : *high * 0x1p-30F;
+}
+
+static void make_wide(int64_t count, double *high, double *low)
+{
+    const double size = fabs((double)count);
+    double cut = 1 / size, rest = fma(-cut, size, 1);
+
+    if (rest < 0) {
+        cut = nextafter(cut, 0);
+        rest = fma(-cut, size, 1);
+    }
+    rest /= size;
+    *high = count < 0 ? -cut : cut;
+    *low = rest > 0 ? (count < 0 ? -rest : rest) : *high * 0x1p-60;
+}
+
+void pgi_divisor_make(int64_t count, size_t real, int64_t at, void *divisor, void *high, void *low)
+{
+    if (real == sizeof(double)) {
+        ((double *)divisor)[at] = (double)count;
+        make_wide(count, (double *)high + at, (double *)low + at);
+    } else {
+        ((float *)divisor)[at] = (float)count;
+        make_narrow(count, (float *)high + at, (float *)low + at);
+    }
+}
+
+/* Windows that cover nothing are in no run, or have the sum 0: any number but 0 will do for them.
+ */
 static void make_divisors(const pgi_divisor_rows *rows, int64_t outer, int64_t number,
-                          char *divisors, char *reciprocals)
+                          void *divisors, void *highs, void *lows)
 {
     const int64_t all = number > 1 ? number + PGI_ROW_REALS : number; /* the rest of a vector */
     int64_t o;
 
     for (o = 0; o < all; o++) {
-        const int64_t product = o < number ? outer * rows->counts[2][o] : 1;
-        const int64_t count = product ? product : 1;
+        const int64_t count = o < number ? outer * rows->counts[2][o] : 1;
 
-        if (rows->real == sizeof(double)) {
-            ((double *)(void *)divisors)[o] = (double)count;
-            ((double *)(void *)reciprocals)[o] = 1 / (double)count;
-        } else {
-            ((float *)(void *)divisors)[o] = (float)count;
-            ((float *)(void *)reciprocals)[o] = 1 / (float)count;
-        }
+        pgi_divisor_make(count ? count : 1, rows->real, o, divisors, highs, lows);
     }
 }
 
@@ -119,30 +153,37 @@ pgi_divisors pgi_divisors_of(pgi_divisor_rows *rows, int64_t outer)
     for (i = 0; i < PGI_DIVISOR_ROWS && (outer == 0 || rows->known[i].outer != outer); i++)
         ;
     if (i == PGI_DIVISOR_ROWS) {
+        char *room = rows->room + (size_t)(3 * rows->next) * row;
+
         i = rows->next;
         rows->next = (i + 1) % PGI_DIVISOR_ROWS;
         rows->known[i].outer = outer;
-        rows->known[i].how = pgi_division_by(rows->counts[2], number, outer);
-        make_divisors(rows, outer, number, rows->room + (size_t)(2 * i) * row,
-                      rows->room + (size_t)(2 * i + 1) * row);
+        rows->known[i].by = (pgi_divisors){
+            .divisor = room,
+            .high = room + row,
+            .low = room + 2 * row,
+            .step = !rows->uniform,
+            .how = pgi_division_by(rows->counts[2], number, outer),
+        };
+        make_divisors(rows, outer, number, room, room + row, room + 2 * row);
     }
-    return (pgi_divisors){rows->room + (size_t)(2 * i) * row,
-                          rows->room + (size_t)(2 * i + 1) * row, !rows->uniform,
-                          rows->known[i].how};
+    return rows->known[i].by;
 }
 
 int64_t pgi_divisors_alike(const pgi_divisor_rows *rows, int64_t w, pgi_divisors *by)
 {
     const pgi_range windows = rows->windows[2];
     const int64_t *count = rows->counts[2] + (w - windows.begin);
+    const size_t before = (size_t)(w - windows.begin) * rows->real;
     int64_t places = 1;
 
     if (rows->uniform)
         return windows.end - w;
     while (w + places < windows.end && count[places] == count[0])
         places++;
-    by->divisor = (const char *)by->divisor + (size_t)(w - windows.begin) * rows->real;
-    by->reciprocal = (const char *)by->reciprocal + (size_t)(w - windows.begin) * rows->real;
+    by->divisor = (const char *)by->divisor + before;
+    by->high = (const char *)by->high + before;
+    by->low = (const char *)by->low + before;
     by->step = 0;
     return places;
 }

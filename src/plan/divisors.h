@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What windows are divided by, row by row: integers and their reciprocals, converted once and kept,
+/* What windows are divided by, row by row: integers and their reciprocals, made once and kept,
  * since the rows of a plane have few different ones. */
 #ifndef PGI_PLAN_DIVISORS_H
 #define PGI_PLAN_DIVISORS_H
@@ -20,13 +20,16 @@ typedef struct pgi_divisor_rows {
     char *room;
     struct {
         int64_t outer; /* what they have of the other axes; 0: none are there */
-        pgi_division how;
+        pgi_divisors by;
     } known[PGI_DIVISOR_ROWS];
     int next; /* the one that makes room for others */
 } pgi_divisor_rows;
 
 /* The quickest way to divide by all of some counts, each multiplied with `outer`. */
 pgi_division pgi_division_by(const int64_t *counts, int64_t number, int64_t outer);
+
+/* Element `at` of arrays of reals: a count and the two parts of its reciprocal (PGI_QUOTIENT). */
+void pgi_divisor_make(int64_t count, size_t real, int64_t at, void *divisor, void *high, void *low);
 
 /* Makes room for up to so many windows. */
 void pgi_divisors_measure(const int64_t windows[3], int64_t real, pgi_placement *at);

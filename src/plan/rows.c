@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "plan/rows.h"
 
+#include "core/dtype.h"
 #include "core/window.h"
 #include "plan/divisors.h"
 
@@ -103,16 +104,10 @@ void pgi_set_one_divisor(const pgi_problem *problem, pgi_one_divisor *one)
     static const int64_t window[3] = {0, 0, 0};
     const int64_t count = pgi_window_divisor(problem, window);
 
-    one->wide = (double)count;
-    one->narrow = (float)count;
-    one->wide_inverse = 1 / (double)count;
-    one->narrow_inverse = 1 / (float)count;
-    one->divisors = (pgi_divisors){.how = pgi_division_by(&count, 1, 1)};
-    if (problem->desc.dtype == POOLGRAD_F64) {
-        one->divisors.divisor = &one->wide;
-        one->divisors.reciprocal = &one->wide_inverse;
-    } else {
-        one->divisors.divisor = &one->narrow;
-        one->divisors.reciprocal = &one->narrow_inverse;
-    }
+    one->divisors = (pgi_divisors){.divisor = &one->room[0],
+                                   .high = &one->room[1],
+                                   .low = &one->room[2],
+                                   .how = pgi_division_by(&count, 1, 1)};
+    pgi_divisor_make(count, pgi_compute_size(problem->desc.dtype), 0, &one->room[0], &one->room[1],
+                     &one->room[2]);
 }

@@ -46,8 +46,10 @@ void pgi_finish_row(const poolgrad_plan *plan, const pgi_work *work, char *memor
 
 /* The divisor of the one window of a problem that has no other. It points into itself. */
 typedef struct pgi_one_divisor {
-    double wide, wide_inverse;
-    float narrow, narrow_inverse;
+    union {
+        double wide;
+        float narrow;
+    } room[3];
     pgi_divisors divisors;
 } pgi_one_divisor;
 

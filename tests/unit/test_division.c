@@ -25,6 +25,37 @@ static double f64_of(uint64_t bits)
     return value;
 }
 
+/* Elements as doubles, for free. */
+static double *widened(poolgrad_dtype dtype, const void *from, int64_t count)
+{
+    double *wide = malloc((size_t)count * sizeof *wide);
+
+    assert_non_null(wide);
+    assert_int_equal(poolgrad_convert(POOLGRAD_F64, wide, dtype, from, (size_t)count, NULL),
+                     POOLGRAD_OK);
+    return wide;
+}
+
+/* What is to be stored, likewise. */
+static double *quotients(poolgrad_dtype dtype, const double *values, int64_t count, double divisor)
+{
+    double *wide = malloc((size_t)count * sizeof *wide);
+    void *stored = malloc((size_t)count * poolgrad_dtype_size(dtype));
+    int64_t i;
+
+    assert_non_null(wide);
+    assert_non_null(stored);
+    for (i = 0; i < count; i++)
+        wide[i] = dtype == POOLGRAD_F64 ? values[i] / divisor
+                                        : (double)((float)values[i] / (float)divisor);
+    assert_int_equal(poolgrad_convert(dtype, stored, POOLGRAD_F64, wide, (size_t)count, NULL),
+                     POOLGRAD_OK);
+    free(wide);
+    wide = widened(dtype, stored, count);
+    free(stored);
+    return wide;
+}
+
 /* NaN and NaN are the same; otherwise the bits. A zero has no sign here: terms are +0. */
 static int differs(double actual, double expected)
 {
@@ -38,6 +69,8 @@ static void divide(const char *text, poolgrad_dtype dtype, int forward, const vo
     poolgrad_options options = options_for("separable", 1);
     const size_t size = poolgrad_dtype_size(dtype);
     void *to = malloc((size_t)count * size);
+    double *values = widened(dtype, from, count), *actual;
+    double *expected = quotients(dtype, values, count, divisor);
     poolgrad_buffers buffers;
     poolgrad_desc desc;
     poolgrad_plan *plan;
@@ -55,25 +88,15 @@ static void divide(const char *text, poolgrad_dtype dtype, int forward, const vo
         assert_int_equal(poolgrad_plan_create(&plan, &desc, &options, NULL), POOLGRAD_OK);
         assert_int_equal(poolgrad_execute(plan, &buffers, NULL), POOLGRAD_OK);
         poolgrad_plan_destroy(plan);
-        for (i = 0; i < count; i++) {
-            double value, expected, actual;
-
-            if (dtype == POOLGRAD_F32) {
-                const float quotient = ((const float *)from)[i] / (float)divisor;
-
-                value = ((const float *)from)[i];
-                expected = quotient;
-                actual = ((const float *)to)[i];
-            } else {
-                value = ((const double *)from)[i];
-                expected = value / divisor;
-                actual = ((const double *)to)[i];
-            }
-            if (differs(actual, expected))
-                fail_msg("%s on %s: %a / %a is %a, not %a", text, cpu, value, divisor, actual,
-                         expected);
-        }
+        actual = widened(dtype, to, count);
+        for (i = 0; i < count; i++)
+            if (differs(actual[i], expected[i]))
+                fail_msg("%s on %s: %a / %a is %a, not %a", text, cpu, values[i], divisor,
+                         actual[i], expected[i]);
+        free(actual);
     }
+    free(values);
+    free(expected);
     free(to);
 }
 
@@ -93,7 +116,7 @@ static void divide_both_ways(const char *type, poolgrad_dtype dtype, const void 
 /* Every significand of f32 in one binade: all that matters as long as nothing is subnormal. */
 static void every_significand(void **state)
 {
-    static const int64_t divisors[] = {9, 3, 7, 25, 49, 121, 729, 12345, 4194303, 4194305, -9};
+    static const int64_t divisors[] = {9, 3, 7, 25, 49, 121, 729, 12345, 2097151, 2097153, -9};
     const int64_t count = INT64_C(1) << 23;
     float *from = malloc((size_t)count * sizeof *from);
     const size_t used = big ? sizeof divisors / sizeof divisors[0] : (size_t)scaled(100) / 50 + 1;
@@ -109,6 +132,24 @@ static void every_significand(void **state)
     for (d = 2; big && d < 4096; d++)
         divide_both_ways("f32", POOLGRAD_F32, from, count, (int64_t)d);
     free(from);
+}
+
+/* All there is of the narrow types. */
+static void every_narrow(void **state)
+{
+    static uint16_t all[65536 + 3]; /* and a rest for every length of vectors */
+    const int64_t count = sizeof all / sizeof all[0];
+    const int most = big ? 4096 : scaled(60);
+    int64_t i;
+    int d;
+
+    (void)state;
+    for (i = 0; i < count; i++)
+        all[i] = (uint16_t)i;
+    for (d = 1; d <= most; d++) {
+        divide_both_ways("f16", POOLGRAD_F16, all, count, d);
+        divide_both_ways("bf16", POOLGRAD_BF16, all, count, d % 7 ? d : -d * INT64_C(511));
+    }
 }
 
 /* Any bits at all: infinities, NaN, subnormals, and what becomes subnormal. */
@@ -154,6 +195,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_significand),
+        cmocka_unit_test(every_narrow),
         cmocka_unit_test(any_bits),
     };
 

@@ -71,15 +71,14 @@ PGI_ALWAYS_INLINE void PGI_NAME(put_average, ELEMENT)(const ROW *row, STORED *to
                                                       int64_t count, int64_t i, bool places,
                                                       vec_doubt *doubt)
 {
-    const pgi_divisors *by = &row->shape->by;
-    const int64_t at = by->step ? i : 0;
-    const REAL *divisor = (const REAL *)by->divisor + at;
-    const REAL *reciprocal = (const REAL *)by->reciprocal + at;
-    const VECTOR d = by->step && places ? GET(divisor) : SET(*divisor);
-    const VECTOR r = by->step && places ? GET(reciprocal) : SET(*reciprocal);
-    const VECTOR whole = ADD(sum, SET(0));
-    const VECTOR quotient =
-        row->exactly ? DIV(whole, d) : PGI_VEC(quotient, REAL_NAME)(whole, d, r, doubt);
+    const pgi_divisors *divisors = &row->shape->by;
+    const BY by = divisors->step && places
+                      ? PGI_NAME(by_each, ELEMENT)(divisors, i)
+                      : PGI_NAME(by_one, ELEMENT)(divisors, divisors->step ? i : 0);
+    const VECTOR whole = ADD(sum, SET(0)), zero = SET(-(REAL)0);
+    const VECTOR quotient = row->exactly
+                                ? PGI_NAME(divided, ELEMENT)(whole, by, PGI_DIVIDE, zero, doubt)
+                                : PGI_NAME(divided, ELEMENT)(whole, by, PGI_QUOTIENT, zero, doubt);
 
     PGI_NAME(store_part, ELEMENT)
     (to, MUL(quotient, SET((REAL)row->shape->alpha)), count, row->past);

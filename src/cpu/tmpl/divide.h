@@ -6,23 +6,23 @@
 
 /* One row divided and stored; false if a quotient is in doubt. */
 PGI_ALWAYS_INLINE bool PGI_NAME(divide_row, ELEMENT)(STORED *restrict to, const REAL *from,
-                                                     int64_t count, const REAL *divisor,
-                                                     const REAL *reciprocal, int step,
-                                                     pgi_division how, REAL alpha, bool past)
+                                                     int64_t count, const pgi_divisors *by,
+                                                     int step, pgi_division how, REAL alpha,
+                                                     bool past)
 {
-    const VECTOR scale = SET(alpha), one_divisor = SET(divisor[0]);
-    const VECTOR one_reciprocal = SET(reciprocal[0]);
+    const BY one = PGI_NAME(by_one, ELEMENT)(by, 0);
+    const VECTOR scale = SET(alpha), zero = SET(-(REAL)0);
+    const pgi_divisors each = *by;
     vec_doubt doubt = vec_no_doubt();
     int64_t i;
 
     for (i = 0; i < count; i += LANES) {
-        const VECTOR by = step ? GET(divisor + i) : one_divisor;
-        const VECTOR inverse = step ? GET(reciprocal + i) : one_reciprocal;
         const VECTOR sum =
             count - i < LANES ? PGI_VEC(load_some, REAL_NAME)(from + i, count - i) : GET(from + i);
-        const VECTOR result = MUL(PGI_NAME(divided, ELEMENT)(sum, by, inverse, how, &doubt), scale);
+        const VECTOR quotient = PGI_NAME(divided, ELEMENT)(
+            sum, step ? PGI_NAME(by_each, ELEMENT)(&each, i) : one, how, zero, &doubt);
 
-        PGI_NAME(store_part, ELEMENT)(to + i, result, count - i, past);
+        PGI_NAME(store_part, ELEMENT)(to + i, MUL(quotient, scale), count - i, past);
     }
     return !vec_in_doubt(doubt);
 }
@@ -31,7 +31,7 @@ static void PGI_NAME(divide, ELEMENT)(void *to, int64_t to_pitch, const void *fr
                                       int64_t from_pitch, int64_t rows, int64_t count,
                                       const pgi_divisors *by, double alpha, bool stream)
 {
-    const REAL *divisor = by->divisor, *reciprocal = by->reciprocal, *sums = from;
+    const REAL *sums = from;
     STORED *stored = to;
     int64_t row;
 
@@ -39,16 +39,15 @@ static void PGI_NAME(divide, ELEMENT)(void *to, int64_t to_pitch, const void *fr
         const bool past = stream && PGI_NAME(may_stream, ELEMENT)(stored, count);
         bool good = false;
 
-#define BY(step, how)                                                                              \
-    PGI_NAME(divide_row, ELEMENT)                                                                  \
-    (stored, sums, count, divisor, reciprocal, step, how, (REAL)alpha, past)
+#define DIVIDED(step, how)                                                                         \
+    PGI_NAME(divide_row, ELEMENT)(stored, sums, count, by, step, how, (REAL)alpha, past)
         if (by->how == PGI_MULTIPLY)
-            good = BY(0, PGI_MULTIPLY);
+            good = DIVIDED(0, PGI_MULTIPLY);
         else if (by->how == PGI_QUOTIENT)
-            good = by->step ? BY(1, PGI_QUOTIENT) : BY(0, PGI_QUOTIENT);
+            good = by->step ? DIVIDED(1, PGI_QUOTIENT) : DIVIDED(0, PGI_QUOTIENT);
         if (!good)
-            by->step ? BY(1, PGI_DIVIDE) : BY(0, PGI_DIVIDE);
-#undef BY
+            by->step ? DIVIDED(1, PGI_DIVIDE) : DIVIDED(0, PGI_DIVIDE);
+#undef DIVIDED
     }
 }
 

@@ -4,6 +4,7 @@
  *     ELEMENT        f32, f64, f16, bf16; the suffix of the names
  *     STORED         the type in memory
  *     LOAD, STORE    between that and REAL, the compute type, which the includer has set
+ *     HAS_TINY       whether there are numbers that PGI_QUOTIENT cannot divide
  * Signatures and meaning: plan/backend.h.
  */
 
@@ -113,6 +114,7 @@ static void PGI_NAME(widen, ELEMENT)(void *reals, const void *from, int64_t from
 #undef DIV
 #undef FETCH
 #undef LANES
+#undef BY
 #undef RUN_AT
 
 #include "cpu/tmpl/entry.h"
@@ -121,3 +123,4 @@ static void PGI_NAME(widen, ELEMENT)(void *reals, const void *from, int64_t from
 #undef STORED
 #undef LOAD
 #undef STORE
+#undef HAS_TINY

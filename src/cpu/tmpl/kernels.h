@@ -6,8 +6,8 @@
  * set (cpu/vec/). Types are stamped below by including
  *     contest.h, deal.h, real.h, sums.h    for what is computed with
  *     element.h                            for what lies in memory, and with it terms.h, finish.h,
- *                                          divide.h, direct.h, spread.h; for maxima entry.h with
- *                                          award.h, melee.h
+ *                                          divide.h, direct.h, spread.h; for maxima
+ *                                          entry.h with award.h, melee.h
  *     number.h                             for indices
  * The order of operations on one element is fixed by docs/arithmetic.md, so every instruction set
  * gives the same bits.
@@ -64,18 +64,21 @@ PGI_ALWAYS_INLINE void PGI_NAME(fetch, ahead)(pgi_ahead *ahead)
 #define STORED       float
 #define LOAD(stored) (stored)
 #define STORE(real)  (real)
+#define HAS_TINY     true
 #include "cpu/tmpl/element.h"
 
 #define ELEMENT      f16
 #define STORED       uint16_t
 #define LOAD(stored) pgi_f32_of_f16(stored)
 #define STORE(real)  pgi_f16_of_f32(real)
+#define HAS_TINY     false
 #include "cpu/tmpl/element.h"
 
 #define ELEMENT      bf16
 #define STORED       uint16_t
 #define LOAD(stored) pgi_f32_of_bf16(stored)
 #define STORE(real)  pgi_bf16_of_f32(real)
+#define HAS_TINY     true
 #include "cpu/tmpl/element.h"
 
 #undef REAL
@@ -91,6 +94,7 @@ PGI_ALWAYS_INLINE void PGI_NAME(fetch, ahead)(pgi_ahead *ahead)
 #define STORED       double
 #define LOAD(stored) (stored)
 #define STORE(real)  (real)
+#define HAS_TINY     true
 #include "cpu/tmpl/element.h"
 
 #undef REAL

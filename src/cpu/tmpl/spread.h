@@ -10,11 +10,9 @@ PGI_ALWAYS_INLINE VECTOR PGI_NAME(share, ELEMENT)(const pgi_spread *shape, const
 {
     const VECTOR value =
         count < LANES ? PGI_VEC(load_some, ELEMENT)(from, count) : LOAD_VECTOR(from);
-    const VECTOR quotient =
-        PGI_NAME(divided, ELEMENT)(value, SET(*(const REAL *)shape->by.divisor),
-                                   SET(*(const REAL *)shape->by.reciprocal), how, doubt);
+    const BY by = PGI_NAME(by_one, ELEMENT)(&shape->by, 0);
 
-    return MUL(ADD(quotient, SET(0)), SET((REAL)shape->alpha));
+    return MUL(PGI_NAME(divided, ELEMENT)(value, by, how, SET(0), doubt), SET((REAL)shape->alpha));
 }
 
 /* Vectors of channels that are stored side by side before the next place has its turn: whole cache

@@ -4,52 +4,73 @@
  * words it uses. Signatures and meaning: plan/backend.h.
  */
 
-/* `how` is a constant where this is inlined. */
-PGI_ALWAYS_INLINE VECTOR PGI_NAME(divided, ELEMENT)(VECTOR value, VECTOR divisor, VECTOR reciprocal,
-                                                    pgi_division how, vec_doubt *doubt)
+/* What a vector is divided by. */
+typedef struct PGI_NAME(by, ELEMENT) {
+    VECTOR divisor, high, low;
+} PGI_NAME(by, ELEMENT);
+
+#define BY PGI_NAME(by, ELEMENT)
+
+/* One divisor for all lanes, the `at`-th of some. */
+PGI_ALWAYS_INLINE BY PGI_NAME(by_one, ELEMENT)(const pgi_divisors *by, int64_t at)
+{
+    return (BY){SET(((const REAL *)by->divisor)[at]), SET(((const REAL *)by->high)[at]),
+                SET(((const REAL *)by->low)[at])};
+}
+
+/* Divisors side by side. */
+PGI_ALWAYS_INLINE BY PGI_NAME(by_each, ELEMENT)(const pgi_divisors *by, int64_t at)
+{
+    return (BY){GET((const REAL *)by->divisor + at), GET((const REAL *)by->high + at),
+                GET((const REAL *)by->low + at)};
+}
+
+/* The quotient and a zero: +0 makes a term of it, -0 changes nothing. `how` is a constant where
+ * this is inlined. */
+PGI_ALWAYS_INLINE VECTOR PGI_NAME(divided, ELEMENT)(VECTOR value, BY by, pgi_division how,
+                                                    VECTOR zero, vec_doubt *doubt)
 {
     switch (how) {
     case PGI_MULTIPLY:
-        return MUL(value, reciprocal);
+        return ADD(MUL(value, by.high), zero);
     case PGI_QUOTIENT:
-        return PGI_VEC(quotient, REAL_NAME)(value, divisor, reciprocal, doubt);
+        if (HAS_TINY)
+            PGI_VEC(doubt_tiny, REAL_NAME)(value, doubt);
+        return PGI_VEC(quotient, REAL_NAME)(value, by.divisor, by.high, by.low, zero);
     case PGI_DIVIDE:
-        return DIV(value, divisor);
+        return ADD(DIV(value, by.divisor), zero);
     case PGI_KEEP:
     default:
-        return value;
+        return ADD(value, zero);
     }
 }
 
 /* One row, side by side; false if a quotient is in doubt. */
 PGI_ALWAYS_INLINE bool PGI_NAME(terms_row, ELEMENT)(REAL *restrict to, const STORED *from,
-                                                    int64_t count, const REAL *divisor,
-                                                    const REAL *reciprocal, int step,
+                                                    int64_t count, const pgi_divisors *by, int step,
                                                     pgi_division how, bool room)
 {
-    const VECTOR zero = SET(0), one_divisor = SET(how == PGI_KEEP ? 1 : divisor[0]);
-    const VECTOR one_reciprocal = SET(how == PGI_KEEP ? 1 : reciprocal[0]);
+    const VECTOR zero = SET(0);
+    const BY none = {zero, zero, zero};
+    const BY one = how == PGI_KEEP ? none : PGI_NAME(by_one, ELEMENT)(by, 0);
+    const pgi_divisors each = *by;
     vec_doubt doubt = vec_no_doubt();
     int64_t i;
 
-#define BY      step ? GET(divisor + i) : one_divisor
-#define INVERSE step ? GET(reciprocal + i) : one_reciprocal
-    for (i = 0; i + LANES <= count; i += LANES) {
-        const VECTOR value = LOAD_VECTOR(from + i);
-
-        PUT(to + i, ADD(PGI_NAME(divided, ELEMENT)(value, BY, INVERSE, how, &doubt), zero));
-    }
+#define TERM(value)                                                                                \
+    PGI_NAME(divided, ELEMENT)                                                                     \
+    (value, step ? PGI_NAME(by_each, ELEMENT)(&each, i) : one, how, zero, &doubt)
+    for (i = 0; i + LANES <= count; i += LANES)
+        PUT(to + i, TERM(LOAD_VECTOR(from + i)));
     if (i < count) {
-        const VECTOR value = PGI_VEC(load_some, ELEMENT)(from + i, count - i);
-        const VECTOR term = ADD(PGI_NAME(divided, ELEMENT)(value, BY, INVERSE, how, &doubt), zero);
+        const VECTOR term = TERM(PGI_VEC(load_some, ELEMENT)(from + i, count - i));
 
         if (room) /* the rest are zeros */
             PUT(to + i, term);
         else
             PGI_VEC(store_some, REAL_NAME)(to + i, term, count - i);
     }
-#undef BY
-#undef INVERSE
+#undef TERM
     return !vec_in_doubt(doubt);
 }
 
@@ -59,42 +80,40 @@ PGI_ALWAYS_INLINE void PGI_NAME(terms_by, ELEMENT)(REAL *to, int64_t to_pitch, c
                                                    const pgi_divisors *by, int step,
                                                    pgi_division how, bool room)
 {
-    const REAL *divisor = by->divisor, *reciprocal = by->reciprocal;
     int64_t row;
 
     for (row = 0; row < rows; row++, to += to_pitch, from += from_pitch)
-        if (!PGI_NAME(terms_row, ELEMENT)(to, from, count, divisor, reciprocal, step, how, room))
-            PGI_NAME(terms_row, ELEMENT)
-    (to, from, count, divisor, reciprocal, step, PGI_DIVIDE, room);
+        if (!PGI_NAME(terms_row, ELEMENT)(to, from, count, by, step, how, room))
+            PGI_NAME(terms_row, ELEMENT)(to, from, count, by, step, PGI_DIVIDE, room);
 }
 
 static void PGI_NAME(terms_dense, ELEMENT)(REAL *to, int64_t to_pitch, const STORED *from,
                                            int64_t from_pitch, int64_t rows, int64_t count,
                                            const pgi_divisors *by, bool room)
 {
-#define BY(step, how)                                                                              \
+#define DENSE(step, how)                                                                           \
     PGI_NAME(terms_by, ELEMENT)(to, to_pitch, from, from_pitch, rows, count, by, step, how, room)
     switch (by->how) {
     case PGI_KEEP:
-        BY(0, PGI_KEEP);
+        DENSE(0, PGI_KEEP);
         break;
     case PGI_MULTIPLY:
-        BY(0, PGI_MULTIPLY);
+        DENSE(0, PGI_MULTIPLY);
         break;
     case PGI_QUOTIENT:
         if (by->step)
-            BY(1, PGI_QUOTIENT);
+            DENSE(1, PGI_QUOTIENT);
         else
-            BY(0, PGI_QUOTIENT);
+            DENSE(0, PGI_QUOTIENT);
         break;
     case PGI_DIVIDE:
         if (by->step)
-            BY(1, PGI_DIVIDE);
+            DENSE(1, PGI_DIVIDE);
         else
-            BY(0, PGI_DIVIDE);
+            DENSE(0, PGI_DIVIDE);
         break;
     }
-#undef BY
+#undef DENSE
 }
 
 static void PGI_NAME(terms, ELEMENT)(void *to, int64_t to_pitch, const void *from,
@@ -123,7 +142,8 @@ static void PGI_NAME(terms, ELEMENT)(void *to, int64_t to_pitch, const void *fro
 
             if (by->step) {
                 here.divisor = (const REAL *)by->divisor + at;
-                here.reciprocal = (const REAL *)by->reciprocal + at;
+                here.high = (const REAL *)by->high + at;
+                here.low = (const REAL *)by->low + at;
             }
             i = 0;
             if (step == 2) /* the last one has no other behind it */

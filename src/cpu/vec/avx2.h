@@ -3,6 +3,8 @@
 #ifndef PGI_CPU_VEC_AVX2_H
 #define PGI_CPU_VEC_AVX2_H
 
+#include "plan/backend.h"
+
 #include <immintrin.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -186,41 +188,40 @@ static inline bool vec_in_doubt(vec_doubt doubt)
     return _mm256_movemask_ps(doubt) != 0;
 }
 
-/*
- * The quotient by two fused steps. With u = 2^-24 (2^-53 in f64), q = RN(a * r) is within 1.5 ulp
- * of a / d, because r = RN(1 / d) is within u / 2 of it (d scaled to [1, 2)). d has b <= 22 bits,
- * so a - q * d is a multiple of ulp(q) / 2^(b - 1) below 3 ulp(q) and fits a real: the first step
- * is exact. What the second step rounds, q + rest * r, differs from a / d by less than 2 u ulp; but
- * a / d is no midpoint of two reals (it would need more bits than a has), and stays 2^-(b + 1) ulp
- * away from them. So both round alike. This needs a result that is neither infinite nor subnormal:
- * there, and for NaN, the doubt is noted. A result of 0 is right, up to its sign.
- */
-static inline vec_f32 vec_quotient_f32(vec_f32 a, vec_f32 divisor, vec_f32 reciprocal,
-                                       vec_doubt *doubt)
+static inline vec_f32 vec_quotient_f32(vec_f32 a, vec_f32 divisor, vec_f32 high, vec_f32 low,
+                                       vec_f32 zero)
 {
-    const vec_f32 about = _mm256_mul_ps(a, reciprocal);
-    const vec_f32 rest = _mm256_fnmadd_ps(about, divisor, a);
-    const vec_f32 quotient = _mm256_fmadd_ps(rest, reciprocal, about);
-    const vec_f32 size = _mm256_andnot_ps(_mm256_set1_ps(-0.0F), quotient);
-    const vec_f32 odd = _mm256_cmp_ps(size, _mm256_set1_ps(0x1p-126F), _CMP_NGE_UQ);
-    const vec_f32 something = _mm256_cmp_ps(size, _mm256_setzero_ps(), _CMP_NEQ_UQ);
-
-    *doubt = _mm256_or_ps(*doubt, _mm256_and_ps(odd, something));
-    return quotient;
+    (void)divisor;
+    return _mm256_fmadd_ps(a, high, _mm256_fmadd_ps(a, low, zero));
 }
 
-static inline vec_f64 vec_quotient_f64(vec_f64 a, vec_f64 divisor, vec_f64 reciprocal,
-                                       vec_doubt *doubt)
+static inline vec_f64 vec_quotient_f64(vec_f64 a, vec_f64 divisor, vec_f64 high, vec_f64 low,
+                                       vec_f64 zero)
 {
-    const vec_f64 about = _mm256_mul_pd(a, reciprocal);
-    const vec_f64 rest = _mm256_fnmadd_pd(about, divisor, a);
-    const vec_f64 quotient = _mm256_fmadd_pd(rest, reciprocal, about);
-    const vec_f64 size = _mm256_andnot_pd(_mm256_set1_pd(-0.0), quotient);
-    const vec_f64 odd = _mm256_cmp_pd(size, _mm256_set1_pd(0x1p-1022), _CMP_NGE_UQ);
-    const vec_f64 something = _mm256_cmp_pd(size, _mm256_setzero_pd(), _CMP_NEQ_UQ);
+    (void)divisor;
+    return _mm256_fmadd_pd(a, high, _mm256_fmadd_pd(a, low, zero));
+}
 
-    *doubt = _mm256_or_ps(*doubt, _mm256_castpd_ps(_mm256_and_pd(odd, something)));
-    return quotient;
+/* The bits without the sign, twice what they are, and so far on that a comparison with signs has 0
+ * as the largest number and the smallest behind it as the smallest. */
+static inline void vec_doubt_tiny_f32(vec_f32 a, vec_doubt *doubt)
+{
+    const __m256i bits = _mm256_castps_si256(a);
+    const __m256i size =
+        _mm256_add_epi32(_mm256_add_epi32(bits, bits), _mm256_set1_epi32(INT32_MAX));
+    const __m256i tiny = _mm256_cmpgt_epi32(_mm256_set1_epi32(INT32_MIN + PGI_TINY_f32), size);
+
+    *doubt = _mm256_or_ps(*doubt, _mm256_castsi256_ps(tiny));
+}
+
+static inline void vec_doubt_tiny_f64(vec_f64 a, vec_doubt *doubt)
+{
+    const __m256i bits = _mm256_castpd_si256(a);
+    const __m256i size =
+        _mm256_add_epi64(_mm256_add_epi64(bits, bits), _mm256_set1_epi64x(INT64_MAX));
+    const __m256i tiny = _mm256_cmpgt_epi64(_mm256_set1_epi64x(INT64_MIN + PGI_TINY_f64), size);
+
+    *doubt = _mm256_or_ps(*doubt, _mm256_castsi256_ps(tiny));
 }
 
 static inline vec_f32 vec_load_f32(const float *from)

@@ -3,6 +3,8 @@
 #ifndef PGI_CPU_VEC_AVX512_H
 #define PGI_CPU_VEC_AVX512_H
 
+#include "plan/backend.h"
+
 #include <immintrin.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -194,30 +196,35 @@ static inline bool vec_in_doubt(vec_doubt doubt)
     return doubt != 0;
 }
 
-/* NaN of either kind, infinity of either sign, subnormal. */
-#define VEC_DOUBTFUL (0x01 | 0x80 | 0x08 | 0x10 | 0x20)
-
-/* avx2.h has the proof. */
-static inline vec_f32 vec_quotient_f32(vec_f32 a, vec_f32 divisor, vec_f32 reciprocal,
-                                       vec_doubt *doubt)
+static inline vec_f32 vec_quotient_f32(vec_f32 a, vec_f32 divisor, vec_f32 high, vec_f32 low,
+                                       vec_f32 zero)
 {
-    const vec_f32 about = _mm512_mul_ps(a, reciprocal);
-    const vec_f32 rest = _mm512_fnmadd_ps(about, divisor, a);
-    const vec_f32 quotient = _mm512_fmadd_ps(rest, reciprocal, about);
-
-    *doubt = _kor_mask16(*doubt, _mm512_fpclass_ps_mask(quotient, VEC_DOUBTFUL));
-    return quotient;
+    (void)divisor;
+    return _mm512_fmadd_ps(a, high, _mm512_fmadd_ps(a, low, zero));
 }
 
-static inline vec_f64 vec_quotient_f64(vec_f64 a, vec_f64 divisor, vec_f64 reciprocal,
-                                       vec_doubt *doubt)
+static inline vec_f64 vec_quotient_f64(vec_f64 a, vec_f64 divisor, vec_f64 high, vec_f64 low,
+                                       vec_f64 zero)
 {
-    const vec_f64 about = _mm512_mul_pd(a, reciprocal);
-    const vec_f64 rest = _mm512_fnmadd_pd(about, divisor, a);
-    const vec_f64 quotient = _mm512_fmadd_pd(rest, reciprocal, about);
+    (void)divisor;
+    return _mm512_fmadd_pd(a, high, _mm512_fmadd_pd(a, low, zero));
+}
 
-    *doubt = _kor_mask16(*doubt, _mm512_fpclass_pd_mask(quotient, VEC_DOUBTFUL));
-    return quotient;
+/* The bits without the sign, twice what they are, less 1: that of 0 is the largest number. */
+static inline void vec_doubt_tiny_f32(vec_f32 a, vec_doubt *doubt)
+{
+    const __m512i bits = _mm512_castps_si512(a);
+    const __m512i size = _mm512_add_epi32(_mm512_add_epi32(bits, bits), _mm512_set1_epi32(-1));
+
+    *doubt = _kor_mask16(*doubt, _mm512_cmplt_epu32_mask(size, _mm512_set1_epi32(PGI_TINY_f32)));
+}
+
+static inline void vec_doubt_tiny_f64(vec_f64 a, vec_doubt *doubt)
+{
+    const __m512i bits = _mm512_castpd_si512(a);
+    const __m512i size = _mm512_add_epi64(_mm512_add_epi64(bits, bits), _mm512_set1_epi64(-1));
+
+    *doubt = _kor_mask16(*doubt, _mm512_cmplt_epu64_mask(size, _mm512_set1_epi64(PGI_TINY_f64)));
 }
 
 static inline vec_f32 vec_load_f32(const float *from)

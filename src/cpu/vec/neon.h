@@ -3,6 +3,8 @@
 #ifndef PGI_CPU_VEC_NEON_H
 #define PGI_CPU_VEC_NEON_H
 
+#include "plan/backend.h"
+
 #include <arm_neon.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -126,20 +128,36 @@ static inline bool vec_in_doubt(vec_doubt doubt)
     return doubt;
 }
 
-static inline vec_f32 vec_quotient_f32(vec_f32 a, vec_f32 divisor, vec_f32 reciprocal,
-                                       vec_doubt *doubt)
+static inline vec_f32 vec_quotient_f32(vec_f32 a, vec_f32 divisor, vec_f32 high, vec_f32 low,
+                                       vec_f32 zero)
 {
-    (void)reciprocal;
-    (void)doubt;
-    return vdivq_f32(a, divisor);
+    (void)divisor;
+    return vfmaq_f32(vfmaq_f32(zero, a, low), a, high);
 }
 
-static inline vec_f64 vec_quotient_f64(vec_f64 a, vec_f64 divisor, vec_f64 reciprocal,
-                                       vec_doubt *doubt)
+static inline vec_f64 vec_quotient_f64(vec_f64 a, vec_f64 divisor, vec_f64 high, vec_f64 low,
+                                       vec_f64 zero)
 {
-    (void)reciprocal;
-    (void)doubt;
-    return vdivq_f64(a, divisor);
+    (void)divisor;
+    return vfmaq_f64(vfmaq_f64(zero, a, low), a, high);
+}
+
+/* The bits without the sign, twice what they are, less 1: that of 0 is the largest number. */
+static inline void vec_doubt_tiny_f32(vec_f32 a, vec_doubt *doubt)
+{
+    const uint32x4_t bits = vreinterpretq_u32_f32(a);
+    const uint32x4_t size = vsubq_u32(vaddq_u32(bits, bits), vdupq_n_u32(1));
+
+    *doubt = *doubt || vminvq_u32(size) < PGI_TINY_f32;
+}
+
+static inline void vec_doubt_tiny_f64(vec_f64 a, vec_doubt *doubt)
+{
+    const uint64x2_t bits = vreinterpretq_u64_f64(a);
+    const uint64x2_t size = vsubq_u64(vaddq_u64(bits, bits), vdupq_n_u64(1));
+
+    *doubt =
+        *doubt || vgetq_lane_u64(size, 0) < PGI_TINY_f64 || vgetq_lane_u64(size, 1) < PGI_TINY_f64;
 }
 
 static inline vec_f32 vec_load_f32(const float *from)

@@ -12,10 +12,10 @@
  *     vec_permute_R               any lanes of a vector in memory, as numbers say; 0 for -1
  *     vec_gather_R                any reals in memory, as numbers say; 0 for -1
  *     vec_pick_R                  from reals in memory, a step apart
- *     vec_quotient_R              a / divisor, correctly rounded, from the divisor, an integer of
- *                                 less than 2^22 either way, and its rounded reciprocal. Where it
- *                                 may be wrong it says so in a vec_doubt, which collects over many
- *                                 (vec_no_doubt at first; vec_in_doubt: divide all again)
+ *     vec_quotient_R              a / divisor + zero, correctly rounded unless a is tiny, from the
+ *                                 divisor or from the two parts of its reciprocal (PGI_QUOTIENT)
+ *     vec_doubt_tiny_R            whether a lane is too small for that, and not 0; collected in a
+ *                                 vec_doubt (vec_no_doubt at first; vec_in_doubt: divide all again)
  *     vec_mask_R                  which lanes of a vector of reals
  *     vec_above_R                 b > a
  *     vec_first_R, _skip_, _last_ whether b wins against a that comes before it, by the rules for
@@ -173,20 +173,32 @@ static inline bool vec_in_doubt(vec_doubt doubt)
     return doubt;
 }
 
-static inline vec_f32 vec_quotient_f32(vec_f32 a, vec_f32 divisor, vec_f32 reciprocal,
-                                       vec_doubt *doubt)
+static inline vec_f32 vec_quotient_f32(vec_f32 a, vec_f32 divisor, vec_f32 high, vec_f32 low,
+                                       vec_f32 zero)
 {
-    (void)reciprocal;
-    (void)doubt;
-    return a / divisor;
+    (void)high;
+    (void)low;
+    return a / divisor + zero;
 }
 
-static inline vec_f64 vec_quotient_f64(vec_f64 a, vec_f64 divisor, vec_f64 reciprocal,
-                                       vec_doubt *doubt)
+static inline vec_f64 vec_quotient_f64(vec_f64 a, vec_f64 divisor, vec_f64 high, vec_f64 low,
+                                       vec_f64 zero)
 {
-    (void)reciprocal;
+    (void)high;
+    (void)low;
+    return a / divisor + zero;
+}
+
+static inline void vec_doubt_tiny_f32(vec_f32 a, vec_doubt *doubt)
+{
+    (void)a;
     (void)doubt;
-    return a / divisor;
+}
+
+static inline void vec_doubt_tiny_f64(vec_f64 a, vec_doubt *doubt)
+{
+    (void)a;
+    (void)doubt;
 }
 
 static inline vec_f32 vec_load_f32(const float *from)
