@@ -90,9 +90,10 @@ static const pgi_level *best_level(void)
         .finish_reals = table->finish_##type, .finish_picks_reals = table->finish_picks_##type,    \
         .divide_reals = table->divide_##type, .totals = table->totals_##element,                   \
         .totals_lanes = table->totals_lanes_##element, .direct = table->direct_##element,          \
-        .spread = table->spread_##element, .widen = table->widen_##element,                        \
-        .store = table->store_##element, .repeat = table->repeat_##element,                        \
-        .copy = table->copy_bytes, .settle = table->settle_bytes, .admit = table->admit_##element, \
+        .spread = table->spread_##element, .threes = table->threes_##element,                      \
+        .widen = table->widen_##element, .store = table->store_##element,                          \
+        .repeat = table->repeat_##element, .copy = table->copy_bytes,                              \
+        .settle = table->settle_bytes, .admit = table->admit_##element,                            \
         .contest = table->contest_##type, .melee = table->melee_##element,                         \
         .number = {table->number_i64, table->number_i32, table->number_u32},                       \
         .trace = {table->trace_i64, table->trace_i32, table->trace_u32},                           \

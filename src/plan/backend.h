@@ -189,6 +189,25 @@ typedef struct pgi_spread {
 
 typedef void pgi_spread_fn(void *const *to, const void *from, const pgi_spread *shape);
 
+/* The gradient of 3x3 windows with stride 1: `rows` rows of dy that follow those of the calls
+ * before and have the same divisors, each `width` groups of `lanes` elements side by side, and the
+ * rows of dx that each is the last for, `places` groups. Group i takes what exists of three columns
+ * from column first + i on, first being at least -2. With `to` NULL there are no such rows yet.
+ * False if a quotient is in doubt: then all of the plane is to be repeated with PGI_DIVIDE. */
+typedef struct pgi_threes {
+    int64_t rows, from_pitch, to_pitch;
+    int64_t places, lanes, first, width;
+    int64_t ahead;         /* fetched, so many elements ahead */
+    void *pairs, *singles; /* sums of the last two rows and of the last one, in reals, whole
+                              vectors; 0 at first */
+    int64_t kept;          /* of which so many are a column's, if lanes are channels */
+    pgi_divisors by;       /* of the columns */
+    double alpha;
+    bool stream;
+} pgi_threes;
+
+typedef bool pgi_threes_fn(void *to, const void *from, const pgi_threes *shape);
+
 /* totals[p] = the sum of plane p, `step` elements further each: `rows` rows of `columns` side by
  * side, both up to PGI_RUN_ROWS; columns first summed down, then across. Up to PGI_ROW_REALS reals
  * behind the last may be written. */
@@ -389,6 +408,7 @@ typedef struct pgi_kernels {
     pgi_totals_lanes_fn *totals_lanes;
     pgi_direct_fn *direct;
     pgi_spread_fn *spread;
+    pgi_threes_fn *threes;
     pgi_widen_fn *widen;
     pgi_store_fn *store;
     pgi_repeat_fn *repeat;

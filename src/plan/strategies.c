@@ -5,9 +5,15 @@
 #include <stddef.h>
 
 const pgi_strategy *const pgi_strategies[] = {
-    &pgi_strategy_whole,     &pgi_strategy_total,
-    &pgi_strategy_direct,    &pgi_strategy_spread,
-    &pgi_strategy_separable, &pgi_strategy_sliding_max,
-    &pgi_strategy_scatter,   &pgi_strategy_parity,
-    &pgi_strategy_reference, NULL,
+    &pgi_strategy_whole,
+    &pgi_strategy_total,
+    &pgi_strategy_direct,
+    &pgi_strategy_spread,
+    &pgi_strategy_threes,
+    &pgi_strategy_separable,
+    &pgi_strategy_sliding_max,
+    &pgi_strategy_scatter,
+    &pgi_strategy_parity,
+    &pgi_strategy_reference,
+    NULL,
 };

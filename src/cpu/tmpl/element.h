@@ -101,6 +101,8 @@ static void PGI_NAME(widen, ELEMENT)(void *reals, const void *from, int64_t from
 
 #include "cpu/tmpl/spread.h"
 
+#include "cpu/tmpl/threes.h"
+
 #undef VECTOR
 #undef LOAD_VECTOR
 #undef STORE_VECTOR

@@ -6,7 +6,7 @@
  * set (cpu/vec/). Types are stamped below by including
  *     contest.h, deal.h, real.h, sums.h    for what is computed with
  *     element.h                            for what lies in memory, and with it terms.h, finish.h,
- *                                          divide.h, direct.h, spread.h; for maxima
+ *                                          divide.h, direct.h, spread.h, threes.h; for maxima
  *                                          entry.h with award.h, melee.h
  *     number.h                             for indices
  * The order of operations on one element is fixed by docs/arithmetic.md, so every instruction set
