@@ -282,18 +282,16 @@ static inline vec_f32 vec_load_bf16(const uint16_t *from)
 }
 
 /* To nearest even: adding 0x7fff, and one more if the last bit that stays is set, carries into it
- * exactly when it should. A NaN could carry into infinity: it is only cut, and made quiet. */
+ * exactly when it should. A NaN with all bits set could carry into a zero, but none is like that:
+ * what is stored is computed from elements, so a NaN is one of them made quiet, or the machine's
+ * own, and the lower half of either is 0. */
 static inline __m128i vec_bf16_bits(vec_f32 a)
 {
     const __m256i bits = _mm256_castps_si256(a);
     const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
     const __m256i rounded =
         _mm256_add_epi32(bits, _mm256_add_epi32(odd, _mm256_set1_epi32(0x7fff)));
-    const __m256i quiet = _mm256_or_si256(bits, _mm256_set1_epi32(0x400000));
-    const vec_f32 nan = _mm256_cmp_ps(a, a, _CMP_UNORD_Q);
-    const __m256i chosen = _mm256_castps_si256(
-        _mm256_blendv_ps(_mm256_castsi256_ps(rounded), _mm256_castsi256_ps(quiet), nan));
-    const __m256i high = _mm256_srli_epi32(chosen, 16);
+    const __m256i high = _mm256_srli_epi32(rounded, 16);
 
     return _mm_packus_epi32(_mm256_castsi256_si128(high), _mm256_extracti128_si256(high, 1));
 }

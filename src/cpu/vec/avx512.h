@@ -285,24 +285,38 @@ static inline void vec_stream_f16(uint16_t *to, vec_f32 a)
     vec_stream_halves(to, vec_f16_bits(a));
 }
 
+/* The numbers 1, 3, 5, ... of 16-bit lanes, in the lower half. */
+static inline __m512i vec_odd_halves(void)
+{
+    return _mm512_setr_epi32(0x30001, 0x70005, 0xb0009, 0xf000d, 0x130011, 0x170015, 0x1b0019,
+                             0x1f001d, 0, 0, 0, 0, 0, 0, 0, 0);
+}
+
+/* Every lane to the upper half of one twice as wide. */
+static inline vec_f32 vec_bf16_wide(__m256i stored)
+{
+    const __m512i twice = _mm512_setr_epi32(0 << 16, 1 << 16, 2 << 16, 3 << 16, 4 << 16, 5 << 16,
+                                            6 << 16, 7 << 16, 8 << 16, 9 << 16, 10 << 16, 11 << 16,
+                                            12 << 16, 13 << 16, 14 << 16, 15 << 16);
+
+    return _mm512_castsi512_ps(
+        _mm512_maskz_permutexvar_epi16(0xaaaaaaaa, twice, _mm512_castsi256_si512(stored)));
+}
+
 static inline vec_f32 vec_load_bf16(const uint16_t *from)
 {
-    const __m256i stored = _mm256_loadu_si256((const __m256i *)(const void *)from);
-
-    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(stored), 16));
+    return vec_bf16_wide(_mm256_loadu_si256((const __m256i *)(const void *)from));
 }
 
 /* As in avx2.h. AVX512-BF16's own conversion takes denormal numbers for 0 and is not used. */
 static inline __m256i vec_bf16_bits(vec_f32 a)
 {
     const __m512i bits = _mm512_castps_si512(a);
-    const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
-    const __m512i rounded =
-        _mm512_add_epi32(bits, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff)));
-    const __m512i chosen = _mm512_mask_or_epi32(rounded, _mm512_cmp_ps_mask(a, a, _CMP_UNORD_Q),
-                                                bits, _mm512_set1_epi32(0x400000));
+    const __mmask16 odd = _mm512_test_epi32_mask(bits, _mm512_set1_epi32(0x10000));
+    const __m512i most = _mm512_add_epi32(bits, _mm512_set1_epi32(0x7fff));
+    const __m512i rounded = _mm512_mask_sub_epi32(most, odd, most, _mm512_set1_epi32(-1));
 
-    return _mm512_cvtepi32_epi16(_mm512_srli_epi32(chosen, 16));
+    return _mm512_castsi512_si256(_mm512_permutexvar_epi16(vec_odd_halves(), rounded));
 }
 
 static inline void vec_store_bf16(uint16_t *to, vec_f32 a)
@@ -352,9 +366,7 @@ static inline void vec_store_some_f16(uint16_t *to, vec_f32 a, int64_t count)
 
 static inline vec_f32 vec_load_some_bf16(const uint16_t *from, int64_t count)
 {
-    const __m256i stored = _mm256_maskz_loadu_epi16(vec_first(count), from);
-
-    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(stored), 16));
+    return vec_bf16_wide(_mm256_maskz_loadu_epi16(vec_first(count), from));
 }
 
 static inline void vec_store_some_bf16(uint16_t *to, vec_f32 a, int64_t count)
