@@ -189,11 +189,11 @@ typedef struct pgi_spread {
 
 typedef void pgi_spread_fn(void *const *to, const void *from, const pgi_spread *shape);
 
-/* The gradient of 3x3 windows with stride 1: `rows` rows of dy that follow those of the calls
- * before and have the same divisors, each `width` groups of `lanes` elements side by side, and the
- * rows of dx that each is the last for, `places` groups. Group i takes what exists of three columns
- * from column first + i on, first being at least -2. With `to` NULL there are no such rows yet.
- * False if a quotient is in doubt: then all of the plane is to be repeated with PGI_DIVIDE. */
+/* Averages of 3x3 windows with stride 1, both ways: `rows` source rows that follow those of the
+ * calls before, each `width` groups of `lanes` elements side by side, and the target rows that each
+ * is the last for, `places` groups; the divisors of all are the same. Group i takes what exists of
+ * three columns from column first + i on, first being at least -2. With `to` NULL there are no such
+ * rows yet. False if a quotient is in doubt: then all is to be repeated with PGI_DIVIDE. */
 typedef struct pgi_threes {
     int64_t rows, from_pitch, to_pitch;
     int64_t places, lanes, first, width;
@@ -201,7 +201,8 @@ typedef struct pgi_threes {
     void *pairs, *singles; /* sums of the last two rows and of the last one, in reals, whole
                               vectors; 0 at first */
     int64_t kept;          /* of which so many are a column's, if lanes are channels */
-    pgi_divisors by;       /* of the columns */
+    pgi_divisors by;       /* of the columns, forward of the places */
+    bool forward;
     double alpha;
     bool stream;
 } pgi_threes;

@@ -7,9 +7,9 @@
 const pgi_strategy *const pgi_strategies[] = {
     &pgi_strategy_whole,
     &pgi_strategy_total,
+    &pgi_strategy_threes,
     &pgi_strategy_direct,
     &pgi_strategy_spread,
-    &pgi_strategy_threes,
     &pgi_strategy_separable,
     &pgi_strategy_sliding_max,
     &pgi_strategy_scatter,

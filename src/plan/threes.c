@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The gradient of averages of 3x3 windows with stride 1, in one pass: every row of dy is divided
- * once, added to what is kept of the two rows before it, and makes a row of dx.
+ * Averages of 3x3 windows with stride 1, both ways, in one pass: every source row is added to what
+ * is kept of the two rows before it, and makes a target row. The gradient divides source rows, the
+ * forward pass target rows.
  */
 #include "core/integer.h"
 #include "plan/arrange.h"
@@ -23,7 +24,7 @@
 /* The strategy's parts of the workspace, behind its divisors. */
 enum {
     ROOM_DIVISORS,
-    ROOM_ZEROS, /* a row of dy that does not exist */
+    ROOM_ZEROS, /* a source row that does not exist */
     ROOM_KEPT   /* what is kept of two rows */
 };
 
@@ -41,21 +42,38 @@ static bool is_single(const pgi_axis *axis)
 
 static bool applicable(const pgi_problem *problem)
 {
-    const pgi_tensor *dy = &problem->source, *dx = &problem->target;
+    const pgi_tensor *source = &problem->source, *target = &problem->target;
     const pgi_axis *axis = problem->axis;
-    const int64_t channels = dx->extent[PGI_CHANNEL];
+    const int64_t channels = target->extent[PGI_CHANNEL];
     const int last = PGI_SPATIAL + 2;
+    int64_t lanes = 1;
 
-    if (problem->desc.op != POOLGRAD_AVG_GRAD || problem->desc.beta != 0 || dx->elements == 0 ||
-        dy->elements == 0 || !is_single(&axis[0]) || !is_three(&axis[1]) || !is_three(&axis[2]))
+    if (pgi_is_max(problem->desc.op) || problem->desc.beta != 0 || target->elements == 0 ||
+        source->elements == 0 || !is_single(&axis[0]) || !is_three(&axis[1]) || !is_three(&axis[2]))
         return false;
-    if (pgi_channels_inside(dx))
-        return channels >= PGI_ROW_LANES && dy->extent[last] <= MOST_ELEMENTS / channels &&
-               dy->stride[PGI_CHANNEL] == 1 && dx->stride[PGI_CHANNEL] == 1 &&
-               (dy->extent[last] == 1 || dy->stride[last] == channels) &&
-               (dx->extent[last] == 1 || dx->stride[last] == channels);
-    return dy->extent[last] <= MOST_ELEMENTS && (dy->extent[last] == 1 || dy->stride[last] == 1) &&
-           (dx->extent[last] == 1 || dx->stride[last] == 1);
+    if (pgi_channels_inside(target)) {
+        if (channels < PGI_ROW_LANES || source->stride[PGI_CHANNEL] != 1 ||
+            target->stride[PGI_CHANNEL] != 1)
+            return false;
+        lanes = channels;
+    }
+    return source->extent[last] <= MOST_ELEMENTS / lanes &&
+           (source->extent[last] == 1 || source->stride[last] == lanes) &&
+           (target->extent[last] == 1 || target->stride[last] == lanes);
+}
+
+/* What divisors are for: the windows, which are the target of a forward pass. */
+static const pgi_tensor *windows_of(const pgi_problem *problem)
+{
+    return pgi_is_forward(problem->desc.op) ? &problem->target : &problem->source;
+}
+
+/* How far the last source place that a target takes is ahead of it. */
+static int64_t lead(const pgi_problem *problem, int axis)
+{
+    const int64_t pad = problem->axis[axis].pad_lo;
+
+    return pgi_is_forward(problem->desc.op) ? 2 - pad : pad;
 }
 
 /* Reals from column to column of what is kept: whole vectors where lanes are channels. */
@@ -71,16 +89,17 @@ static int64_t kept_reals(const poolgrad_plan *plan)
 
 static bool prepare(poolgrad_plan *plan)
 {
-    const pgi_tensor *dy = &plan->problem.source, *dx = &plan->problem.target;
-    const int64_t block = pgi_channels_inside(dx) ? dx->extent[PGI_CHANNEL] : 1;
+    const pgi_tensor *source = &plan->problem.source, *target = &plan->problem.target;
+    const int64_t block = pgi_channels_inside(target) ? target->extent[PGI_CHANNEL] : 1;
+    const int64_t real = (int64_t)plan->kernels.real;
     pgi_placement at = {0, true};
 
     plan->first_axis = pgi_arrange(&plan->problem);
-    pgi_units_of_rows(plan, block, dx->extent[2], dx->extent[3]);
-    pgi_divisors_measure(dy->extent + PGI_SPATIAL, (int64_t)plan->kernels.real, &at);
+    pgi_units_of_rows(plan, block, target->extent[2], target->extent[3]);
+    pgi_divisors_measure(windows_of(&plan->problem)->extent + PGI_SPATIAL, real, &at);
     plan->room[ROOM_ZEROS] =
-        pgi_place(&at, dy->extent[4], block, 1, (int64_t)plan->problem.element_size);
-    plan->room[ROOM_KEPT] = pgi_place(&at, 2, 1, kept_reals(plan), (int64_t)plan->kernels.real);
+        pgi_place(&at, source->extent[4], block, 1, (int64_t)plan->problem.element_size);
+    plan->room[ROOM_KEPT] = pgi_place(&at, 2, 1, kept_reals(plan), real);
     plan->task_workspace = (size_t)at.end;
     return at.fits;
 }
@@ -93,53 +112,72 @@ typedef struct pgi_threes_work {
     const char *zeros;
 } pgi_threes_work;
 
-/* How many rows of dy from o on are alike: have the same divisors, or do not exist. */
-static int64_t alike(const pgi_threes_work *threes, int64_t o, int64_t end)
+static bool exists(const pgi_threes_work *threes, int64_t row)
 {
-    const pgi_range inside = threes->divisors.windows[1];
-    const int64_t *count = threes->divisors.counts[1];
-    int64_t next = o + 1;
+    const pgi_tensor *source = &threes->plan->problem.source;
 
-    if (o < inside.begin)
-        return pgi_min(inside.begin, end) - o;
-    if (o >= inside.end)
-        return end - o;
-    while (next < pgi_min(inside.end, end) && count[next - inside.begin] == count[o - inside.begin])
-        next++;
-    return next - o;
+    return row >= source->offset[3] && row < source->offset[3] + source->extent[3];
 }
 
-/* `count` rows of dx from (d, h) on. False if a quotient is in doubt: then, exactly. */
+/* The window that source row `row` is divided by, or the target row that it is the last for. */
+static int64_t window(const pgi_threes_work *threes, int64_t row)
+{
+    return threes->shape.forward ? row - lead(&threes->plan->problem, 1) : row;
+}
+
+/* The taps of that window along the rows; -1 if it is none of those at hand. */
+static int64_t taps(const pgi_threes_work *threes, int64_t row)
+{
+    const pgi_range windows = threes->divisors.windows[1];
+    const int64_t o = window(threes, row);
+
+    return o < windows.begin || o >= windows.end ? -1
+                                                 : threes->divisors.counts[1][o - windows.begin];
+}
+
+/* How many source rows from `row` on are alike: one call will do for them. */
+static int64_t alike(const pgi_threes_work *threes, int64_t row, int64_t end)
+{
+    int64_t next = row + 1;
+
+    while (next < end && exists(threes, next) == exists(threes, row) &&
+           taps(threes, next) == taps(threes, row))
+        next++;
+    return next - row;
+}
+
+/* `count` target rows from (d, h) on. False if a quotient is in doubt: then, exactly. */
 static bool run_rows(pgi_threes_work *threes, const pgi_unit *unit, int64_t d, int64_t h,
                      int64_t count, bool exactly)
 {
     const pgi_problem *problem = &threes->plan->problem;
-    const pgi_tensor *dy = &problem->source, *dx = &problem->target;
-    const int64_t size = (int64_t)problem->element_size, pad = problem->axis[1].pad_lo;
-    const char *source = pgi_unit_memory(problem, dy, unit, threes->work->source, (size_t)size);
-    char *target = (char *)pgi_unit_memory(problem, dx, unit, threes->work->target, (size_t)size);
-    const int64_t first = h + pad, end = first + count; /* rows of dy that end a row of dx */
+    const pgi_tensor *source = &problem->source, *target = &problem->target;
+    const size_t size = problem->element_size;
+    const char *sources = pgi_unit_memory(problem, source, unit, threes->work->source, size);
+    char *targets = (char *)pgi_unit_memory(problem, target, unit, threes->work->target, size);
+    const int64_t first = h + lead(problem, 1), end = first + count; /* that complete a target */
     pgi_threes *shape = &threes->shape;
-    int64_t o;
+    int64_t row;
 
     memset(shape->pairs, 0, (size_t)(2 * kept_reals(threes->plan)) * threes->plan->kernels.real);
-    for (o = first - 2; o < end; o += shape->rows) {
-        const pgi_range inside = threes->divisors.windows[1];
-        const bool exists = o >= inside.begin && o < inside.end;
+    for (row = first - 2; row < end; row += shape->rows) {
         const void *from = threes->zeros;
         void *to = NULL;
 
-        shape->rows = alike(threes, o, o < first ? first : end);
-        shape->from_pitch = exists ? dy->stride[3] : 0;
-        if (exists) {
-            shape->by =
-                pgi_divisors_of(&threes->divisors, pgi_divisors_outer(&threes->divisors, d, o));
-            from = source + pgi_row_offset(dy, d, o, dy->offset[4]) * size;
+        shape->rows = alike(threes, row, row < first ? first : end);
+        shape->from_pitch = 0;
+        if (exists(threes, row)) {
+            shape->from_pitch = source->stride[3];
+            from = sources + pgi_row_offset(source, d, row, source->offset[4]) * (int64_t)size;
         }
+        if (taps(threes, row) >= 0)
+            shape->by = pgi_divisors_of(
+                &threes->divisors, pgi_divisors_outer(&threes->divisors, d, window(threes, row)));
         if (exactly)
             shape->by.how = PGI_DIVIDE;
-        if (o >= first)
-            to = target + pgi_row_offset(dx, d, o - pad, dx->offset[4]) * size;
+        if (row >= first)
+            to = targets +
+                 pgi_row_offset(target, d, h + row - first, target->offset[4]) * (int64_t)size;
         if (!threes->plan->kernels.threes(to, from, shape) && !exactly)
             return false;
     }
@@ -150,38 +188,41 @@ static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, 
                 void *workspace)
 {
     const pgi_problem *problem = &plan->problem;
-    const pgi_tensor *dy = &problem->source, *dx = &problem->target;
-    const int64_t planes = dx->extent[2], rows = dx->extent[3];
-    const int64_t size = (int64_t)problem->element_size;
+    const pgi_tensor *source = &problem->source, *target = &problem->target;
+    const pgi_tensor *windows = windows_of(problem);
+    const int64_t planes = target->extent[2], rows = target->extent[3];
     char *room = workspace;
     char *kept = room + plan->room[ROOM_KEPT];
     pgi_threes_work threes = {
         .plan = plan,
         .work = work,
         .zeros = room + plan->room[ROOM_ZEROS],
-        .shape = {.places = dx->extent[4],
+        .shape = {.places = target->extent[4],
                   .lanes = plan->block,
-                  .first = dx->offset[4] + problem->axis[2].pad_lo - 2 - dy->offset[4],
-                  .width = dy->extent[4],
-                  .to_pitch = dx->stride[3],
-                  .ahead = AHEAD / size,
+                  .first = target->offset[4] + lead(problem, 2) - 2 - source->offset[4],
+                  .width = source->extent[4],
+                  .to_pitch = target->stride[3],
+                  .ahead = AHEAD / (int64_t)problem->element_size,
                   .pairs = kept,
                   .singles = kept + (size_t)kept_reals(plan) * plan->kernels.real,
                   .kept = kept_step(plan->block),
+                  .forward = pgi_is_forward(problem->desc.op),
                   .alpha = plan->scale.alpha,
                   .stream = work->stream}};
-    pgi_range windows[3];
+    pgi_range ranges[3];
     int64_t at, count;
     int i;
 
     for (i = 0; i < 3; i++)
-        windows[i] = (pgi_range){dy->offset[2 + i], dy->offset[2 + i] + dy->extent[2 + i]};
-    pgi_divisors_region(&threes.divisors, problem, plan->kernels.real, windows, room);
-    threes.shape.by = pgi_divisors_of(&threes.divisors, 1);
-    memset(room + plan->room[ROOM_ZEROS], 0, (size_t)(dy->extent[4] * plan->block * size));
+        ranges[i] =
+            (pgi_range){windows->offset[2 + i], windows->offset[2 + i] + windows->extent[2 + i]};
+    pgi_divisors_region(&threes.divisors, problem, plan->kernels.real, ranges, room);
+    threes.shape.by = pgi_divisors_of(&threes.divisors, 1); /* for rows that have none */
+    memset(room + plan->room[ROOM_ZEROS], 0,
+           (size_t)(source->extent[4] * plan->block) * problem->element_size);
     for (at = begin; at < end; at += count) {
         const pgi_row_unit row = pgi_row_of_unit(plan, at, planes, rows);
-        const int64_t d = dx->offset[2] + row.d, h = dx->offset[3] + row.h;
+        const int64_t d = target->offset[2] + row.d, h = target->offset[3] + row.h;
 
         count = pgi_min(end - at, rows - row.h);
         if (!run_rows(&threes, &row.unit, d, h, count, false))
@@ -197,7 +238,7 @@ static void describe(const poolgrad_plan *plan, char *text, size_t capacity)
 
 const pgi_strategy pgi_strategy_threes = {
     .name = "threes",
-    .reason = "3x3 windows with stride 1: every dy is divided and added in one pass",
+    .reason = "3x3 windows with stride 1: all is added and divided in one pass",
     .applicable = applicable,
     .prepare = prepare,
     .run = run,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Gradients of 3x3 windows with stride 1 in one pass, for one element type; included by element.h,
- * whose parameters and words it uses. Signatures and meaning: plan/backend.h.
+ * Averages of 3x3 windows with stride 1, both ways, in one pass, for one element type; included by
+ * element.h, whose parameters and words it uses. Signatures and meaning: plan/backend.h.
  *
- * Every dy is loaded and divided once. Down the rows two sums are kept for every column, that of
+ * Every element is loaded once. Down the rows two sums are kept for every column, that of
  * the two rows before and the row before; across them the sums of three rows pass through
  * registers. Rows are taken R at a time, a constant, so that what is kept is loaded and stored once
  * for them.
@@ -50,52 +50,64 @@ PGI_ALWAYS_INLINE void PGI_NAME(threes_down, ELEMENT)(ROWS *rows, int number, pg
     PUT(singles, single);
 }
 
+/* A sum of three columns to row `r` of the target, `at` elements on. */
+PGI_ALWAYS_INLINE void PGI_NAME(threes_put, ELEMENT)(ROWS *rows, int r, int64_t at, VECTOR sum,
+                                                     BY by, pgi_division how, int64_t count)
+{
+    const VECTOR result = PGI_NAME(divided, ELEMENT)(sum, by, how, SET(-(REAL)0), &rows->doubt);
+
+    PGI_NAME(store_part, ELEMENT)
+    (rows->to + r * rows->shape.to_pitch + at, MUL(result, SET((REAL)rows->shape.alpha)), count,
+     rows->past);
+}
+
+/* Terms are divided by what their columns have, or sums by what their places have. */
+#define TERM_BY (forward ? PGI_KEEP : how)
+#define SUM_BY  (forward ? how : PGI_KEEP)
+
 /* The lanes of a vector are places: neighbours are slid out of two vectors. */
 PGI_ALWAYS_INLINE void PGI_NAME(threes_places, ELEMENT)(ROWS *given, int number, pgi_division how,
-                                                        int64_t shift)
+                                                        bool forward, int64_t shift)
 {
     ROWS copy = *given, *rows = &copy;
     const pgi_threes shape = copy.shape;
     const int64_t first = shape.first > 0 ? shape.first : 0;
     const BY one = PGI_NAME(by_one, ELEMENT)(&shape.by, 0);
-    const VECTOR scale = SET((REAL)shape.alpha);
     VECTOR before[4], here[4], behind[4];
     int64_t i, at = first;
     int r;
 
+#define EACH(at) shape.by.step ? PGI_NAME(by_each, ELEMENT)(&shape.by, at) : one
     PGI_UNROLL
     for (r = 0; r < number; r++)
         before[r] = here[r] = behind[r] = SET(0);
     for (i = -LANES; i < shape.places; i += LANES, at += LANES) {
         if (at < shape.width)
             PGI_NAME(threes_down, ELEMENT)
-        (rows, number, how, shape.by.step ? PGI_NAME(by_each, ELEMENT)(&shape.by, at) : one, at,
-         at - first, shape.width - at, behind);
+        (rows, number, TERM_BY, forward ? one : EACH(at), at, at - first, shape.width - at, behind);
         PGI_UNROLL
         for (r = 0; r < number; r++) {
-            if (i >= 0 && rows->to) {
 #define NEAR(t) PGI_NAME(shifted, ELEMENT)(before[r], here[r], behind[r], shift + (t))
-                const VECTOR sum = ADD(ADD(NEAR(0), NEAR(1)), NEAR(2));
+            if (i >= 0 && rows->to)
+                PGI_NAME(threes_put, ELEMENT)
+            (rows, r, i, ADD(ADD(NEAR(0), NEAR(1)), NEAR(2)), forward ? EACH(i) : one, SUM_BY,
+             shape.places - i);
 #undef NEAR
-
-                PGI_NAME(store_part, ELEMENT)
-                (rows->to + r * shape.to_pitch + i, MUL(sum, scale), shape.places - i, rows->past);
-            }
             before[r] = here[r];
             here[r] = behind[r];
             behind[r] = SET(0);
         }
     }
+#undef EACH
     given->doubt = copy.doubt;
 }
 
 /* The lanes are channels, `vectors` of them: neighbours are other vectors. */
 PGI_ALWAYS_INLINE void PGI_NAME(threes_lanes, ELEMENT)(ROWS *given, int number, int vectors,
-                                                       pgi_division how, int64_t lane)
+                                                       pgi_division how, bool forward, int64_t lane)
 {
     ROWS copy = *given, *rows = &copy;
     const pgi_threes shape = copy.shape;
-    const VECTOR scale = SET((REAL)shape.alpha);
     VECTOR pair[4][4], single[4][4];
     int64_t i;
     int r, v;
@@ -108,6 +120,8 @@ PGI_ALWAYS_INLINE void PGI_NAME(threes_lanes, ELEMENT)(ROWS *given, int number, 
     for (i = -2; i < shape.places; i++) {
         const int64_t column = shape.first + i + 2;
         const bool exists = column >= 0 && column < shape.width;
+        const int64_t divided = forward ? (i < 0 ? 0 : i) : (exists ? column : 0);
+        const BY by = PGI_NAME(by_one, ELEMENT)(&shape.by, shape.by.step ? divided : 0);
 
         PGI_UNROLL
         for (v = 0; v < vectors; v++) {
@@ -119,14 +133,13 @@ PGI_ALWAYS_INLINE void PGI_NAME(threes_lanes, ELEMENT)(ROWS *given, int number, 
                 sums[r] = SET(0);
             if (exists)
                 PGI_NAME(threes_down, ELEMENT)
-            (rows, number, how, PGI_NAME(by_one, ELEMENT)(&shape.by, shape.by.step ? column : 0),
-             column * shape.lanes + at, column * shape.kept + at, rest, sums);
+            (rows, number, TERM_BY, by, column * shape.lanes + at, column * shape.kept + at, rest,
+             sums);
             PGI_UNROLL
             for (r = 0; r < number; r++) {
                 if (i >= 0 && rows->to)
-                    PGI_NAME(store_part, ELEMENT)
-                (rows->to + r * shape.to_pitch + i * shape.lanes + at,
-                 MUL(ADD(pair[v][r], sums[r]), scale), rest, rows->past);
+                    PGI_NAME(threes_put, ELEMENT)
+                (rows, r, i * shape.lanes + at, ADD(pair[v][r], sums[r]), by, SUM_BY, rest);
                 pair[v][r] = ADD(single[v][r], sums[r]);
                 single[v][r] = sums[r];
             }
@@ -134,6 +147,8 @@ PGI_ALWAYS_INLINE void PGI_NAME(threes_lanes, ELEMENT)(ROWS *given, int number, 
     }
     given->doubt = copy.doubt;
 }
+#undef TERM_BY
+#undef SUM_BY
 
 /* Vectors that fill a cache line: what is streamed in pieces of one waits for the rest of it. */
 #define VECTORS                                                                                    \
@@ -141,40 +156,45 @@ PGI_ALWAYS_INLINE void PGI_NAME(threes_lanes, ELEMENT)(ROWS *given, int number, 
      : 64 / (PGI_LANES(REAL_NAME) * (int)sizeof(STORED)) > 1 ? 2                                   \
                                                              : 1)
 
-PGI_ALWAYS_INLINE void PGI_NAME(threes_some, ELEMENT)(ROWS *rows, int number, pgi_division how)
+PGI_ALWAYS_INLINE void PGI_NAME(threes_some, ELEMENT)(ROWS *rows, int number, pgi_division how,
+                                                      bool forward)
 {
-    const int64_t lanes = rows->shape.lanes;
+    const int64_t lanes = rows->shape.lanes, first = rows->shape.first;
     int64_t lane = 0;
 
     if (lanes == 1 && LANES > 1) {
-        if (rows->shape.first == -1) /* padding of 1, a constant */
-            PGI_NAME(threes_places, ELEMENT)(rows, number, how, -1);
+        if (first == -1) /* padding of 1, a constant */
+            PGI_NAME(threes_places, ELEMENT)(rows, number, how, forward, -1);
         else
-            PGI_NAME(threes_places, ELEMENT)
-        (rows, number, how, rows->shape.first < 0 ? rows->shape.first : 0);
+            PGI_NAME(threes_places, ELEMENT)(rows, number, how, forward, first < 0 ? first : 0);
         return;
     }
     for (; lane + VECTORS * LANES <= lanes; lane += VECTORS * LANES)
-        PGI_NAME(threes_lanes, ELEMENT)(rows, number, VECTORS, how, lane);
+        PGI_NAME(threes_lanes, ELEMENT)(rows, number, VECTORS, how, forward, lane);
     for (; lane < lanes; lane += LANES)
-        PGI_NAME(threes_lanes, ELEMENT)(rows, number, 1, how, lane);
+        PGI_NAME(threes_lanes, ELEMENT)(rows, number, 1, how, forward, lane);
 }
 
 static bool PGI_NAME(threes, ELEMENT)(void *to, const void *from, const pgi_threes *shape)
 {
     const int64_t side_by_side = shape->lanes == 1 ? shape->places : shape->lanes;
+    const bool exactly = shape->by.how == PGI_DIVIDE, forward = shape->forward;
     ROWS rows = {.shape = *shape, .from = from, .to = to, .doubt = vec_no_doubt()};
     int64_t row = 0, some;
 
     for (; row < shape->rows; row += some) {
-        some = shape->rows - row < TOGETHER || shape->by.how == PGI_DIVIDE ? 1 : TOGETHER;
+        some = shape->rows - row < TOGETHER || exactly ? 1 : TOGETHER;
         rows.past = shape->stream && PGI_NAME(may_stream, ELEMENT)(rows.to, side_by_side);
-        if (shape->by.how == PGI_DIVIDE)
-            PGI_NAME(threes_some, ELEMENT)(&rows, 1, PGI_DIVIDE);
+#define SOME(number, how)                                                                          \
+    (forward ? PGI_NAME(threes_some, ELEMENT)(&rows, number, how, true)                            \
+             : PGI_NAME(threes_some, ELEMENT)(&rows, number, how, false))
+        if (exactly)
+            SOME(1, PGI_DIVIDE);
         else if (some == 1)
-            PGI_NAME(threes_some, ELEMENT)(&rows, 1, PGI_QUOTIENT);
+            SOME(1, PGI_QUOTIENT);
         else
-            PGI_NAME(threes_some, ELEMENT)(&rows, TOGETHER, PGI_QUOTIENT);
+            SOME(TOGETHER, PGI_QUOTIENT);
+#undef SOME
         rows.from += some * shape->from_pitch;
         if (rows.to)
             rows.to += some * shape->to_pitch;
