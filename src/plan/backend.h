@@ -191,23 +191,25 @@ typedef void pgi_spread_fn(void *const *to, const void *from, const pgi_spread *
 
 /* Averages of 3x3 windows with stride 1, both ways: `rows` source rows that follow those of the
  * calls before, each `width` groups of `lanes` elements side by side, and the target rows that each
- * is the last for, `places` groups; the divisors of all are the same. Group i takes what exists of
- * three columns from column first + i on, first being at least -2. With `to` NULL there are no such
- * rows yet. False if a quotient is in doubt: then all is to be repeated with PGI_DIVIDE. */
+ * is the last for, `places` groups; they have the same divisors. Group i takes what exists of three
+ * columns from column first + i on, first being at least -2. With `to` NULL there are no such rows
+ * yet. False if a quotient is in doubt: then all is to be repeated with PGI_DIVIDE.
+ * 3x3x3: the rows are those of three planes, added. */
 typedef struct pgi_threes {
-    int64_t rows, from_pitch, to_pitch;
+    int planes; /* 1 or 3 */
+    int64_t rows, from_pitch[3], to_pitch;
     int64_t places, lanes, first, width;
     int64_t ahead;         /* fetched, so many elements ahead */
     void *pairs, *singles; /* sums of the last two rows and of the last one, in reals, whole
                               vectors; 0 at first */
     int64_t kept;          /* of which so many are a column's, if lanes are channels */
-    pgi_divisors by;       /* of the columns, forward of the places */
+    pgi_divisors by[3];    /* of the columns of each plane; forward, the first, of the places */
     bool forward;
     double alpha;
     bool stream;
 } pgi_threes;
 
-typedef bool pgi_threes_fn(void *to, const void *from, const pgi_threes *shape);
+typedef bool pgi_threes_fn(void *to, const void *const from[3], const pgi_threes *shape);
 
 /* totals[p] = the sum of plane p, `step` elements further each: `rows` rows of `columns` side by
  * side, both up to PGI_RUN_ROWS; columns first summed down, then across. Up to PGI_ROW_REALS reals

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Averages of 3x3 windows with stride 1, both ways, in one pass: every source row is added to what
- * is kept of the two rows before it, and makes a target row. The gradient divides source rows, the
- * forward pass target rows.
+ * Averages of 3x3 and 3x3x3 windows with stride 1, both ways, in one pass: every source row is
+ * added to what is kept of the two rows before it, and makes a target row. The gradient divides
+ * source rows, the forward pass target rows.
  */
 #include "core/integer.h"
 #include "plan/arrange.h"
@@ -49,7 +49,8 @@ static bool applicable(const pgi_problem *problem)
     int64_t lanes = 1;
 
     if (pgi_is_max(problem->desc.op) || problem->desc.beta != 0 || target->elements == 0 ||
-        source->elements == 0 || !is_single(&axis[0]) || !is_three(&axis[1]) || !is_three(&axis[2]))
+        source->elements == 0 || !(is_single(&axis[0]) || is_three(&axis[0])) ||
+        !is_three(&axis[1]) || !is_three(&axis[2]))
         return false;
     if (pgi_channels_inside(target)) {
         if (channels < PGI_ROW_LANES || source->stride[PGI_CHANNEL] != 1 ||
@@ -112,11 +113,12 @@ typedef struct pgi_threes_work {
     const char *zeros;
 } pgi_threes_work;
 
-static bool exists(const pgi_threes_work *threes, int64_t row)
+static bool exists(const pgi_threes_work *threes, int axis, int64_t at)
 {
     const pgi_tensor *source = &threes->plan->problem.source;
+    const int64_t begin = source->offset[PGI_SPATIAL + axis];
 
-    return row >= source->offset[3] && row < source->offset[3] + source->extent[3];
+    return at >= begin && at < begin + source->extent[PGI_SPATIAL + axis];
 }
 
 /* The window that source row `row` is divided by, or the target row that it is the last for. */
@@ -140,10 +142,20 @@ static int64_t alike(const pgi_threes_work *threes, int64_t row, int64_t end)
 {
     int64_t next = row + 1;
 
-    while (next < end && exists(threes, next) == exists(threes, row) &&
+    while (next < end && exists(threes, 1, next) == exists(threes, 1, row) &&
            taps(threes, next) == taps(threes, row))
         next++;
     return next - row;
+}
+
+/* The divisors of a row of windows, if there is one. */
+static void set_divisors(pgi_threes_work *threes, int plane, int64_t d, int64_t row)
+{
+    pgi_divisor_rows *divisors = &threes->divisors;
+
+    if (taps(threes, row) >= 0)
+        threes->shape.by[plane] =
+            pgi_divisors_of(divisors, pgi_divisors_outer(divisors, d, window(threes, row)));
 }
 
 /* `count` target rows from (d, h) on. False if a quotient is in doubt: then, exactly. */
@@ -152,32 +164,39 @@ static bool run_rows(pgi_threes_work *threes, const pgi_unit *unit, int64_t d, i
 {
     const pgi_problem *problem = &threes->plan->problem;
     const pgi_tensor *source = &problem->source, *target = &problem->target;
-    const size_t size = problem->element_size;
-    const char *sources = pgi_unit_memory(problem, source, unit, threes->work->source, size);
-    char *targets = (char *)pgi_unit_memory(problem, target, unit, threes->work->target, size);
+    const int64_t size = (int64_t)problem->element_size;
+    const char *sources =
+        pgi_unit_memory(problem, source, unit, threes->work->source, problem->element_size);
+    char *targets =
+        (char *)pgi_unit_memory(problem, target, unit, threes->work->target, problem->element_size);
     const int64_t first = h + lead(problem, 1), end = first + count; /* that complete a target */
     pgi_threes *shape = &threes->shape;
+    const int64_t first_plane = shape->planes == 1 ? d : d + lead(problem, 0) - 2;
     int64_t row;
+    int p;
 
     memset(shape->pairs, 0, (size_t)(2 * kept_reals(threes->plan)) * threes->plan->kernels.real);
     for (row = first - 2; row < end; row += shape->rows) {
-        const void *from = threes->zeros;
+        const void *from[3];
         void *to = NULL;
 
         shape->rows = alike(threes, row, row < first ? first : end);
-        shape->from_pitch = 0;
-        if (exists(threes, row)) {
-            shape->from_pitch = source->stride[3];
-            from = sources + pgi_row_offset(source, d, row, source->offset[4]) * (int64_t)size;
+        for (p = 0; p < shape->planes; p++) {
+            const int64_t plane = first_plane + p;
+            const bool there = exists(threes, 0, plane) && exists(threes, 1, row);
+
+            shape->from_pitch[p] = there ? source->stride[3] : 0;
+            from[p] = there ? sources + pgi_row_offset(source, plane, row, source->offset[4]) * size
+                            : threes->zeros;
+            if (there && !shape->forward)
+                set_divisors(threes, p, plane, row);
         }
-        if (taps(threes, row) >= 0)
-            shape->by = pgi_divisors_of(
-                &threes->divisors, pgi_divisors_outer(&threes->divisors, d, window(threes, row)));
-        if (exactly)
-            shape->by.how = PGI_DIVIDE;
+        if (shape->forward)
+            set_divisors(threes, 0, d, row);
+        for (p = 0; exactly && p < shape->planes; p++)
+            shape->by[p].how = PGI_DIVIDE;
         if (row >= first)
-            to = targets +
-                 pgi_row_offset(target, d, h + row - first, target->offset[4]) * (int64_t)size;
+            to = targets + pgi_row_offset(target, d, h + row - first, target->offset[4]) * size;
         if (!threes->plan->kernels.threes(to, from, shape) && !exactly)
             return false;
     }
@@ -197,7 +216,8 @@ static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, 
         .plan = plan,
         .work = work,
         .zeros = room + plan->room[ROOM_ZEROS],
-        .shape = {.places = target->extent[4],
+        .shape = {.planes = (int)problem->axis[0].kernel,
+                  .places = target->extent[4],
                   .lanes = plan->block,
                   .first = target->offset[4] + lead(problem, 2) - 2 - source->offset[4],
                   .width = source->extent[4],
@@ -217,7 +237,8 @@ static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, 
         ranges[i] =
             (pgi_range){windows->offset[2 + i], windows->offset[2 + i] + windows->extent[2 + i]};
     pgi_divisors_region(&threes.divisors, problem, plan->kernels.real, ranges, room);
-    threes.shape.by = pgi_divisors_of(&threes.divisors, 1); /* for rows that have none */
+    for (i = 0; i < 3; i++) /* for rows that have none */
+        threes.shape.by[i] = pgi_divisors_of(&threes.divisors, 1);
     memset(room + plan->room[ROOM_ZEROS], 0,
            (size_t)(source->extent[4] * plan->block) * problem->element_size);
     for (at = begin; at < end; at += count) {
@@ -232,13 +253,14 @@ static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, 
 
 static void describe(const poolgrad_plan *plan, char *text, size_t capacity)
 {
-    snprintf(text, capacity, "3x3 windows, rows of %" PRId64 " channel%s", plan->block,
+    snprintf(text, capacity, "%s windows, rows of %" PRId64 " channel%s",
+             plan->problem.axis[0].kernel == 3 ? "3x3x3" : "3x3", plan->block,
              plan->block == 1 ? "" : "s");
 }
 
 const pgi_strategy pgi_strategy_threes = {
     .name = "threes",
-    .reason = "3x3 windows with stride 1: all is added and divided in one pass",
+    .reason = "windows of three taps per axis with stride 1: all is added and divided in one pass",
     .applicable = applicable,
     .prepare = prepare,
     .run = run,
