@@ -53,6 +53,10 @@ static bool applicable(const pgi_problem *problem)
         !is_three(&axis[1]) || !is_three(&axis[2]))
         return false;
     if (pgi_channels_inside(target)) {
+        /* rows that pass the caches one by one: 1.07 times the floor against 1.23 */
+        if (problem->desc.dtype == POOLGRAD_F64 && pgi_is_forward(problem->desc.op) &&
+            axis[0].kernel == 1)
+            return false;
         if (channels < PGI_ROW_LANES || source->stride[PGI_CHANNEL] != 1 ||
             target->stride[PGI_CHANNEL] != 1)
             return false;

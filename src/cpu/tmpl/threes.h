@@ -197,7 +197,7 @@ PGI_ALWAYS_INLINE void PGI_NAME(threes_some, ELEMENT)(ROWS *rows, int number, in
     int64_t lane = 0;
 
     if (lanes == 1 && LANES > 1) {
-        if (first == -1 && number > 1) /* padding of 1, a constant */
+        if (first == -1) /* padding of 1, a constant */
             PGI_NAME(threes_places, ELEMENT)(rows, number, planes, how, forward, -1);
         else
             PGI_NAME(threes_places, ELEMENT)
