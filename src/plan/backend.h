@@ -40,9 +40,12 @@ typedef void pgi_settle_fn(void);
 /* Rows that are summed at once: place i of the sum is what places i of them give, in the order of
  * docs/arithmetic.md (pieces of powers of two, the largest first). */
 #define PGI_RUN_ROWS 16
+/* And with the pieces behind those: the longest run that is summed without sums of others. */
+#define PGI_LONG_RUN 31
 
-/* Sums that are made together, if their runs begin one row after the other. */
-#define PGI_BLOCK_ROWS 4
+/* Sums that are made together, if their runs begin one row after the other: few or many. */
+#define PGI_FEW_ROWS  4
+#define PGI_MANY_ROWS 16
 
 /* Streaming stores want memory aligned to this many elements of f32 and of the narrow types alike;
  * f64 then is, too. A level's own vectors may be longer. */
@@ -88,7 +91,7 @@ typedef void pgi_terms_fn(void *to, int64_t to_pitch, const void *from, int64_t 
                           bool room);
 
 /* to[i] = the run of the first `length` rows reduced at place i, up to PGI_RUN_ROWS of them, and
- * behind it the pieces of `tail` more, up to 7; or head[i] and those pieces, if length is 0. `to`
+ * behind it the pieces of `tail` more, up to 15; or head[i] and those pieces, if length is 0. `to`
  * may be the head. In this and the next, rows may be read and written up to the next multiple of
  * PGI_ROW_REALS. */
 #define PGI_ROW_REALS 16
@@ -96,10 +99,11 @@ typedef void pgi_terms_fn(void *to, int64_t to_pitch, const void *from, int64_t 
 typedef void pgi_sum_fn(void *to, const void *head, const void *const *rows, int length, int tail,
                         int64_t count);
 
-/* PGI_BLOCK_ROWS runs at once, each beginning one row after the one before; with `behind` the
- * pieces of up to 7 rows each, behind what is there. */
-typedef void pgi_sum_block_fn(void *const *to, const void *const *rows, int length, bool behind,
-                              int64_t count);
+/* A block of sums at once, `sums` (PGI_FEW_ROWS or PGI_MANY_ROWS) of runs of 2 .. PGI_LONG_RUN,
+ * each beginning one row after the one before; with `behind` the pieces of 1 .. 15 rows each,
+ * behind what is there. */
+typedef void pgi_sum_block_fn(void *const *to, int sums, const void *const *rows, int length,
+                              bool behind, int64_t count);
 
 /* The last axis of target rows. A row is `places` groups of `lanes` reals. Group i is of turn
  * i % turns and is what `count` groups of the row give that begin at real
@@ -111,9 +115,20 @@ enum {
 typedef struct pgi_last_axis {
     int64_t places, lanes, advance, step;
     int turns;
-    int count[PGI_TURNS]; /* up to PGI_RUN_ROWS */
+    int count[PGI_TURNS]; /* up to PGI_RUN_ROWS; pgi_are_neighbours: up to PGI_LONG_RUN */
     int64_t first[PGI_TURNS];
+
+    /* Of neighbours: before the run of up to 15, which is pieces behind it, comes that of 2 or 3
+     * sums of PGI_RUN_ROWS, so many apart. heads[i]: the first for place i; or NULL. */
+    const void *heads;
+    int head_count;
 } pgi_last_axis;
+
+/* Whether rows have one lane, and all runs their terms side by side. */
+static inline bool pgi_are_neighbours(const pgi_last_axis *last)
+{
+    return last->lanes == 1 && last->turns == 1 && last->advance == 1 && last->step == 1;
+}
 
 /* Memory that will be read soon: a kernel fetches a cache line of it now and then while it stores.
  * A core that only adds and stores leaves memory idle. */
@@ -133,7 +148,13 @@ typedef void pgi_finish_fn(void *to, int64_t pitch, const void *const *from, int
 static inline bool pgi_can_finish(const pgi_last_axis *last)
 {
     const int *count = last->count;
+    int i;
 
+    if (pgi_are_neighbours(last))
+        return count[0] <= PGI_LONG_RUN;
+    for (i = 0; i < last->turns; i++)
+        if (count[i] > PGI_RUN_ROWS)
+            return false;
     if (last->lanes > 1 || (last->turns == 1 && last->advance == 1))
         return true;
     if (last->turns == 1) /* every other place */

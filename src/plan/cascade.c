@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * On axes 0 and 1 a place is a whole plane or row, and a run is summed by adding rows: a short one
- * in one pass over its rows, a longer one from sums of 8, 64, ... rows, which its neighbours share.
- * A row that does not exist is replaced by zeros; since no sum is -0 that changes no bit
+ * in one pass over its rows, a longer one from sums of 16, 256, ... rows, which its neighbours
+ * share. A row that does not exist is replaced by zeros; since no sum is -0 that changes no bit
  * (docs/arithmetic.md).
  */
 #include "plan/cascade.h"
@@ -19,22 +19,40 @@ static int64_t length(pgi_range range)
 
 /* ------------------------------------------------------------------- layout */
 
-/* Sums of 8^j that make a run of sums short. */
-static int octaves_of(int64_t run)
-{
-    int octaves = 0;
-
-    for (; run > PGI_RUN_ROWS; run >>= 3)
-        octaves++;
-    return octaves;
-}
-
 /* The longest run within a reach. */
 static int64_t longest_run(const pgi_gather *gather, int64_t reach)
 {
     const int64_t most = reach ? (reach - 1) / gather->q + 1 : 1;
 
     return pgi_max(1, pgi_min(gather->longest, most));
+}
+
+/* Whether the runs of successive targets have one length and begin one after the other, so that
+ * targets q apart share most of their sources. */
+static bool in_blocks(const pgi_gather *gather)
+{
+    return gather->filled && gather->period == 1 && gather->advance == 1 && gather->longest >= 2;
+}
+
+/* Sums of 16^j that make a run of sums short. Where runs overlap without being blocks, sums of 16
+ * are all that they can share. */
+static int octaves_of(const pgi_gather *gather, int64_t run)
+{
+    int64_t most = gather->q == 1 && !in_blocks(gather) ? PGI_RUN_ROWS : PGI_LONG_RUN;
+    int octaves = 0;
+
+    for (; run > most; run >>= 4, most = PGI_LONG_RUN)
+        octaves++;
+    return octaves;
+}
+
+/* Rows from which on many sums of them are made together. */
+#define SHORT_RUN 8
+
+/* How many sums of runs are made together, of so many that are to be made. */
+static int block_of(int64_t run, int64_t sums)
+{
+    return run > SHORT_RUN && sums >= PGI_MANY_ROWS ? PGI_MANY_ROWS : PGI_FEW_ROWS;
 }
 
 /* Slots for what `together` successive targets reach, or for all. */
@@ -46,7 +64,7 @@ static void lay_out_stack(const pgi_gather *gather, int64_t reach, int64_t toget
     const bool ordered = gather->axis.stride == 1 || gather->axis.dilation == 1;
     const int64_t targets = ordered ? together : 2 * together + gather->period;
 
-    stack->octaves = octaves_of(longest_run(gather, reach));
+    stack->octaves = octaves_of(gather, longest_run(gather, reach));
     stack->slots = pgi_max(1, pgi_min(pgi_gather_reach_bound(gather, targets), reach));
 }
 
@@ -120,22 +138,27 @@ bool pgi_cascade_measure(const pgi_gather gather[3], const int64_t targets[3], i
 {
     const int64_t size = (int64_t)real;
     pgi_placement at = {0, true};
-    int64_t row, sources, plane;
+    int64_t row, sources, plane, together;
     int i;
 
     layout->lanes = lanes;
     for (i = 0; i < 2; i++)
         layout->reach[i] = pgi_gather_reach_bound(&gather[i], targets[i]);
     layout->in_turns = choose_last(&gather[2], targets[2], &layout->reach[2]);
-    layout->octaves = octaves_of(longest_run(&gather[2], layout->reach[2]));
+    layout->octaves = octaves_of(&gather[2], longest_run(&gather[2], layout->reach[2]));
     /* planes of which every target takes one, and no two the same */
     layout->by_rows = gather[0].longest <= 1 && gather[0].period == 1;
     if (!pgi_mul(layout->reach[2], lanes, &row) || !pgi_add(row, PGI_ROW_REALS, &row))
         return false;
-    layout->batch =
-        (int)pgi_min(PGI_BATCH_ROWS, BATCH_BYTES / size / row / PGI_BLOCK_ROWS * PGI_BLOCK_ROWS);
-    layout->batch = layout->batch > PGI_BLOCK_ROWS ? layout->batch : PGI_BLOCK_ROWS;
-    lay_out_stack(&gather[0], layout->reach[0], PGI_BLOCK_ROWS, &layout->planes);
+    /* many planes at once only where runs of them are too long for a cache anyway */
+    layout->together = in_blocks(&gather[0]) && gather[0].q == 1 && gather[0].longest > PGI_RUN_ROWS
+                           ? PGI_MANY_ROWS
+                           : PGI_FEW_ROWS;
+    together = block_of(gather[1].longest, targets[1]) * pgi_min(gather[1].q, PGI_BATCH_ROWS);
+    together = in_blocks(&gather[1]) && together <= PGI_BATCH_ROWS ? together : PGI_FEW_ROWS;
+    layout->batch = (int)pgi_max(
+        together, pgi_min(PGI_BATCH_ROWS, BATCH_BYTES / size / row / together * together));
+    lay_out_stack(&gather[0], layout->reach[0], layout->together, &layout->planes);
     lay_out_stack(&gather[1], layout->reach[1], layout->batch, &layout->rows);
     round_slots(&layout->rows, row, size);
     sources = pgi_min(layout->reach[1], gather[1].most_sources);
@@ -143,7 +166,7 @@ bool pgi_cascade_measure(const pgi_gather gather[3], const int64_t targets[3], i
         return false;
     layout->planes.base = pgi_place(&at, layout->by_rows ? 0 : layout->planes.octaves + 1,
                                     layout->planes.slots, plane, size);
-    layout->plane = pgi_place(&at, layout->by_rows ? 0 : PGI_BLOCK_ROWS, 1, plane, size);
+    layout->plane = pgi_place(&at, layout->by_rows ? 0 : layout->together, 1, plane, size);
     /* rows of planes are where those are; only their sums have a place of their own */
     layout->rows.base =
         pgi_place(&at, layout->rows.octaves + layout->by_rows, layout->rows.slots, row, size);
@@ -292,14 +315,14 @@ static void load(pgi_cascade *cascade, pgi_stack *stack, int64_t end)
     stack->made[0] = pgi_max(stack->made[0], end);
 }
 
-/* Makes the sums of an octave at the places before `end`: each of eight of the octave below. */
+/* Makes the sums of an octave at the places before `end`: each of 16 of the octave below. */
 static void make(pgi_cascade *cascade, pgi_stack *stack, int octave, int64_t end)
 {
-    const int64_t apart = octave ? stack->gather->q << (3 * octave - 3) : 0;
-    const void *rows[8 + PGI_BLOCK_ROWS - 1];
-    void *to[PGI_BLOCK_ROWS];
+    const int64_t apart = octave ? stack->gather->q << (4 * octave - 4) : 0;
+    const void *rows[PGI_RUN_ROWS + PGI_MANY_ROWS - 1];
+    void *to[PGI_MANY_ROWS];
     int64_t *made = &stack->made[octave];
-    int i;
+    int i, sums;
 
     if (octave == 0) {
         load(cascade, stack, end);
@@ -309,18 +332,20 @@ static void make(pgi_cascade *cascade, pgi_stack *stack, int octave, int64_t end
         return;
     /* what no run to come can reach need not be made */
     *made = pgi_max(*made, end - stack->slots);
-    make(cascade, stack, octave - 1, end + 7 * apart);
-    for (; apart == 1 && *made + PGI_BLOCK_ROWS <= end; *made += PGI_BLOCK_ROWS) {
-        for (i = 0; i < 8 + PGI_BLOCK_ROWS - 1; i++)
+    make(cascade, stack, octave - 1, end + (PGI_RUN_ROWS - 1) * apart);
+    for (; apart == 1 && *made + PGI_FEW_ROWS <= end; *made += sums) {
+        sums = block_of(PGI_RUN_ROWS, end - *made);
+        for (i = 0; i < PGI_RUN_ROWS + sums - 1; i++)
             rows[i] = row_of(cascade, stack, octave - 1, *made + i);
-        for (i = 0; i < PGI_BLOCK_ROWS; i++)
+        for (i = 0; i < sums; i++)
             to[i] = slot(stack, octave, *made + i);
-        cascade->kernels->sum_block(to, rows, 8, false, stack->reals);
+        cascade->kernels->sum_block(to, sums, rows, PGI_RUN_ROWS, false, stack->reals);
     }
     for (; *made < end; ++*made) {
-        for (i = 0; i < 8; i++)
+        for (i = 0; i < PGI_RUN_ROWS; i++)
             rows[i] = row_of(cascade, stack, octave - 1, *made + i * apart);
-        cascade->kernels->sum(slot(stack, octave, *made), NULL, rows, 8, 0, stack->reals);
+        cascade->kernels->sum(slot(stack, octave, *made), NULL, rows, PGI_RUN_ROWS, 0,
+                              stack->reals);
     }
 }
 
@@ -340,34 +365,34 @@ static void prepare_runs(pgi_cascade *cascade, pgi_stack *stack, pgi_run last)
     if (has_gaps(stack->gather) || last.count == 0 || last.first >= stack->held.end)
         return;
     load(cascade, stack, last.first + (last.count - 1) * q + 1);
-    while (octave > 0 && last.count >> (3 * octave) == 0)
+    while (octave > 0 && last.count >> (4 * octave) == 0)
         octave--;
     if (octave > 0)
         make(cascade, stack, octave,
-             last.first + ((last.count >> (3 * octave)) - 1) * (q << (3 * octave)) + 1);
+             last.first + ((last.count >> (4 * octave)) - 1) * (q << (4 * octave)) + 1);
 }
 
 void pgi_sum_octaves(const pgi_kernels *kernels, pgi_octave_place_fn *at, void *context,
                      pgi_run run, int64_t q, int octave, char *to, int64_t reals)
 {
-    const void *rows[PGI_RUN_ROWS + 7];
-    int length = (int)(run.count >> (3 * octave)), tail, i, t, n = 0;
-    bool begun = false;
+    const void *rows[PGI_LONG_RUN];
+    const void *head = NULL;
+    int length = 0, tail, n = 0, i, t;
 
-    for (t = 0; t < length; t++, run.first += q << (3 * octave))
-        rows[n++] = at(context, octave, run.first);
-    for (i = octave - 1; i >= 0; i--) {
-        tail = (int)(run.count >> (3 * i) & 7);
-        for (t = 0; t < tail; t++, run.first += q << (3 * i))
+    for (i = octave; i >= 0; i--) {
+        tail = (int)(run.count >> (4 * i) & (i == octave ? PGI_LONG_RUN : PGI_RUN_ROWS - 1));
+        for (t = 0; t < tail; t++, run.first += q << (4 * i))
             rows[n++] = at(context, i, run.first);
-        if (tail > 0) {
-            kernels->sum(to, begun ? to : NULL, rows, length, tail, reals);
-            begun = true;
+        if (i == octave) {
+            length = tail < PGI_RUN_ROWS ? tail : PGI_RUN_ROWS;
+            tail -= length;
+        }
+        if (tail > 0 || (i == 0 && length > 0)) {
+            kernels->sum(to, head, rows, length, tail, reals);
+            head = to;
             length = n = 0;
         }
     }
-    if (!begun)
-        kernels->sum(to, NULL, rows, length, 0, reals);
 }
 
 typedef struct pgi_stacked {
@@ -388,7 +413,7 @@ static int highest_octave(const pgi_stack *stack, int64_t run)
 {
     int octave = stack->octaves;
 
-    while (run >> (3 * octave) == 0)
+    while (run >> (4 * octave) == 0)
         octave--;
     return octave;
 }
@@ -412,35 +437,29 @@ static char *sum_run(pgi_cascade *cascade, pgi_stack *stack, pgi_run run, char *
     return to;
 }
 
-/* Whether the runs of successive targets have one length and begin one after the other, so that
- * they share most of their sources. */
-static bool in_blocks(const pgi_gather *gather)
+/* A block of targets q apart, from that of a run on. Of long runs only what is behind their sums of
+ * 16 is shared. */
+static void sum_block(pgi_cascade *cascade, pgi_stack *stack, pgi_run first, void *const *to,
+                      int sums)
 {
-    return gather->filled && gather->q == 1 && gather->period == 1 && gather->advance == 1 &&
-           gather->longest >= 2;
-}
-
-/* PGI_BLOCK_ROWS of those. Of long ones only what is behind their sums of 8 is shared. */
-static void sum_block(pgi_cascade *cascade, pgi_stack *stack, pgi_run first, void *const *to)
-{
-    const bool whole = first.count <= PGI_RUN_ROWS;
-    const int length = (int)(whole ? first.count : first.count & 7);
-    const int64_t begin = first.first + first.count - length;
-    const void *rows[PGI_RUN_ROWS + PGI_BLOCK_ROWS - 1];
+    const bool whole = first.count <= PGI_LONG_RUN;
+    const int length = (int)(whole ? first.count : first.count & 15);
+    const int64_t q = stack->gather->q, begin = first.first + (first.count - length) * q;
+    const void *rows[PGI_LONG_RUN + PGI_MANY_ROWS - 1];
     int i;
 
-    load(cascade, stack, begin + length + PGI_BLOCK_ROWS - 1);
-    for (i = 0; i < PGI_BLOCK_ROWS && !whole; i++) {
-        pgi_run head = {first.first + i, first.count - length};
+    load(cascade, stack, begin + (length + sums - 2) * q + 1);
+    for (i = 0; i < sums && !whole; i++) {
+        pgi_run head = {first.first + i * q, first.count - length};
         pgi_stacked stacked = {cascade, stack};
 
-        pgi_sum_octaves(cascade->kernels, stacked_place, &stacked, head, 1,
+        pgi_sum_octaves(cascade->kernels, stacked_place, &stacked, head, q,
                         highest_octave(stack, head.count), to[i], stack->reals);
     }
-    for (i = 0; length > 0 && i < length + PGI_BLOCK_ROWS - 1; i++)
-        rows[i] = row_of(cascade, stack, 0, begin + i);
+    for (i = 0; length > 0 && i < length + sums - 1; i++)
+        rows[i] = row_of(cascade, stack, 0, begin + i * q);
     if (length > 0)
-        cascade->kernels->sum_block(to, rows, length, !whole, stack->reals);
+        cascade->kernels->sum_block(to, sums, rows, length, !whole, stack->reals);
 }
 
 /* ---------------------------------------------------------------- together */
@@ -454,9 +473,10 @@ static char *summed_row(const pgi_cascade *cascade, int i)
 static void run_rows(pgi_cascade *cascade, int64_t d)
 {
     const bool blocks = in_blocks(&cascade->gather[1]);
+    const int q = (int)pgi_min(cascade->gather[1].q, PGI_BATCH_ROWS);
     const void *rows[PGI_BATCH_ROWS];
     int64_t h;
-    int count, i, k;
+    int count, i, k, r;
 
     for (h = cascade->begin[1]; h < cascade->end[1]; h += count) {
         const pgi_run *run = cascade->runs + (h - cascade->begin[1]);
@@ -466,13 +486,17 @@ static void run_rows(pgi_cascade *cascade, int64_t d)
         for (i = 0; i < count; i++) {
             if (i > 0 && run[i].first == run[i - 1].first && run[i].count == run[i - 1].count) {
                 rows[i] = rows[i - 1];
-            } else if (blocks && i + PGI_BLOCK_ROWS <= count) {
-                void *to[PGI_BLOCK_ROWS];
+            } else if (blocks && i + PGI_FEW_ROWS * q <= count) {
+                const int sums = block_of(run[i].count, (count - i) / q);
 
-                for (k = 0; k < PGI_BLOCK_ROWS; k++)
-                    rows[i + k] = to[k] = summed_row(cascade, i + k);
-                sum_block(cascade, &cascade->rows, run[i], to);
-                i += PGI_BLOCK_ROWS - 1;
+                for (r = 0; r < q; r++) {
+                    void *to[PGI_MANY_ROWS];
+
+                    for (k = 0; k < sums; k++)
+                        rows[i + r + k * q] = to[k] = summed_row(cascade, i + r + k * q);
+                    sum_block(cascade, &cascade->rows, run[i + r], to, sums);
+                }
+                i += sums * q - 1;
             } else if (run[i].count == 1 && run[i].first < cascade->rows.made[0]) {
                 rows[i] = row_of(cascade, &cascade->rows, 0, run[i].first);
             } else {
@@ -498,19 +522,20 @@ static void run_plane(pgi_cascade *cascade, int64_t d, char *plane)
 void pgi_cascade_run(pgi_cascade *cascade)
 {
     const pgi_gather *gather = &cascade->gather[0];
-    const bool blocks = in_blocks(gather);
-    pgi_stack *planes = &cascade->planes;
-    char *sums = cascade->workspace + cascade->layout->plane;
+    const bool blocks = in_blocks(gather) && gather->q == 1;
+    const pgi_cascade_layout *layout = cascade->layout;
+    pgi_stack *stack = &cascade->planes;
+    char *planes = cascade->workspace + layout->plane;
     int64_t d;
     int k;
 
-    empty_stack(planes);
+    empty_stack(stack);
     for (d = cascade->begin[0]; d < cascade->end[0]; d++) {
         const pgi_run run = pgi_gather_run(gather, d);
 
-        if (cascade->layout->by_rows) {
+        if (layout->by_rows) {
             const bool there =
-                run.count == 1 && run.first >= planes->held.begin && run.first < planes->held.end;
+                run.count == 1 && run.first >= stack->held.begin && run.first < stack->held.end;
 
             cascade->rows.held = cascade->reach[1];
             if (!there)
@@ -518,17 +543,19 @@ void pgi_cascade_run(pgi_cascade *cascade)
             cascade->plane = run.first;
             empty_stack(&cascade->rows);
             run_rows(cascade, d);
-        } else if (blocks && d + PGI_BLOCK_ROWS <= cascade->end[0]) {
-            void *to[PGI_BLOCK_ROWS];
+        } else if (blocks && d + PGI_FEW_ROWS <= cascade->end[0]) {
+            const int sums =
+                d + layout->together <= cascade->end[0] ? layout->together : PGI_FEW_ROWS;
+            void *to[PGI_MANY_ROWS];
 
-            for (k = 0; k < PGI_BLOCK_ROWS; k++)
-                to[k] = sums + (size_t)k * planes->bytes;
-            sum_block(cascade, planes, run, to);
-            for (k = 0; k < PGI_BLOCK_ROWS; k++)
+            for (k = 0; k < sums; k++)
+                to[k] = planes + (size_t)k * stack->bytes;
+            sum_block(cascade, stack, run, to, sums);
+            for (k = 0; k < sums; k++)
                 run_plane(cascade, d + k, to[k]);
-            d += PGI_BLOCK_ROWS - 1;
+            d += sums - 1;
         } else {
-            run_plane(cascade, d, sum_run(cascade, planes, run, sums));
+            run_plane(cascade, d, sum_run(cascade, stack, run, planes));
         }
     }
 }

@@ -17,8 +17,8 @@
 /* Target rows that are taken at once: so many that they stay in the nearest cache, and no more than
  * this; of long rows still a block. */
 #define PGI_BATCH_ROWS 32
-/* Sums of 8, 64, ... places: enough for any run. */
-#define PGI_OCTAVES 21
+/* Sums of 16, 256, ... places: enough for any run. */
+#define PGI_OCTAVES 15
 
 static inline int64_t pgi_whole_vectors(int64_t reals)
 {
@@ -28,7 +28,7 @@ static inline int64_t pgi_whole_vectors(int64_t reals)
 /* How one axis keeps its places. */
 typedef struct pgi_stack_layout {
     int64_t slots; /* place i is in slot i modulo this */
-    int octaves;   /* sums of 8, 64, ...; 0 for runs of up to PGI_RUN_ROWS */
+    int octaves;   /* sums of 16, 256, ...; 0 for runs of up to PGI_LONG_RUN */
     size_t base;   /* in the workspace: slots for octave 0, if it is there, and the others */
 } pgi_stack_layout;
 
@@ -40,11 +40,12 @@ typedef struct pgi_cascade_layout {
     bool in_turns;    /* axis 2: targets a period apart have the same run, some places on, all of
                        * which are in a row; otherwise every target has its own */
     int octaves;      /* of axis 2 */
+    int together;     /* target planes that are summed at once */
     int batch;        /* target rows that are taken at once */
 
     /* Offsets in bytes. */
     pgi_stack_layout planes, rows;
-    size_t plane;   /* PGI_BLOCK_ROWS planes summed over axis 0 */
+    size_t plane;   /* planes summed over axis 0 */
     size_t summed;  /* a batch of rows summed over axis 1 */
     size_t nothing; /* a plane of zeros */
     size_t runs;    /* of the targets on axis 1 */
@@ -56,7 +57,7 @@ bool pgi_cascade_measure(const pgi_gather gather[3], const int64_t targets[3], i
                          size_t real, pgi_cascade_layout *layout);
 
 /* The places of one axis that are at hand. Octave 0 are the places as they were loaded, octave j
- * sums of 8^j of them, q apart. */
+ * sums of 16^j of them, q apart. */
 typedef struct pgi_stack {
     const pgi_gather *gather;
     pgi_range held;      /* places that exist */
@@ -105,11 +106,11 @@ struct pgi_cascade {
 void pgi_cascade_region(pgi_cascade *cascade, const int64_t begin[3], const int64_t end[3],
                         int64_t lanes);
 
-/* A row that holds sums of 8^octave places from one on. */
+/* A row that holds sums of 16^octave places from one on. */
 typedef const char *pgi_octave_place_fn(void *context, int octave, int64_t place);
 
 /* The sum of a run of places q apart, from such rows: as many of the highest octave as fit, behind
- * them up to seven of each lower one. */
+ * them up to 15 of each lower one. */
 void pgi_sum_octaves(const pgi_kernels *kernels, pgi_octave_place_fn *at, void *context,
                      pgi_run run, int64_t q, int octave, char *to, int64_t reals);
 

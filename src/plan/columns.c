@@ -3,6 +3,7 @@
 
 #include "core/integer.h"
 
+#include <limits.h>
 #include <string.h>
 
 /* Lanes of a group for which a loop of its own is not worth it. */
@@ -133,6 +134,34 @@ static bool set_picks(pgi_columns *columns, bool far)
     return true;
 }
 
+static const char *column(const pgi_columns *columns, const void *row, int64_t place)
+{
+    return (const char *)row +
+           (size_t)(place * columns->cascade->lanes) * columns->cascade->kernels->real;
+}
+
+/* The row of an octave: sums of 16^octave columns. */
+static char *octave_row(const pgi_columns *columns, int octave)
+{
+    const pgi_cascade *cascade = columns->cascade;
+    const int64_t places = cascade->virtual[2].end - cascade->virtual[2].begin;
+
+    return columns->sums +
+           (size_t)((octave - 1) * row_reals(places, cascade->lanes)) * cascade->kernels->real;
+}
+
+/* Neighbours of which the kernel takes the larger pieces from the first octave. */
+static void set_heads(pgi_columns *columns)
+{
+    pgi_last_axis *last = &columns->last;
+
+    columns->way = PGI_BEHIND_HEADS;
+    last->heads = column(columns, octave_row(columns, 1), last->first[0]);
+    last->head_count = last->count[0] / PGI_RUN_ROWS;
+    last->first[0] += last->head_count * PGI_RUN_ROWS;
+    last->count[0] %= PGI_RUN_ROWS;
+}
+
 void pgi_columns_region(pgi_columns *columns, const pgi_cascade *cascade, char *room)
 {
     const pgi_gather *gather = &cascade->gather[2];
@@ -154,7 +183,7 @@ void pgi_columns_region(pgi_columns *columns, const pgi_cascade *cascade, char *
             run->count = 0; /* no place of it exists */
     }
     columns->way = PGI_BY_ROWS;
-    if (cascade->layout->in_turns && columns->turns <= PGI_TURNS && columns->octaves == 0) {
+    if (cascade->layout->in_turns && columns->turns <= PGI_TURNS) {
         *last = (pgi_last_axis){.places = targets,
                                 .lanes = cascade->lanes,
                                 .advance = targets > 1 ? gather->advance : 1,
@@ -162,10 +191,12 @@ void pgi_columns_region(pgi_columns *columns, const pgi_cascade *cascade, char *
                                 .turns = (int)columns->turns};
         for (t = 0; t < columns->turns; t++) {
             last->first[t] = columns->runs[t].count ? columns->runs[t].first * cascade->lanes : 0;
-            last->count[t] = (int)columns->runs[t].count;
+            last->count[t] = (int)pgi_min(columns->runs[t].count, INT_MAX);
         }
         if (pgi_can_finish(last))
             columns->way = PGI_IN_TURNS;
+        else if (pgi_are_neighbours(last) && last->count[0] < 4 * PGI_RUN_ROWS)
+            set_heads(columns);
     }
     /* groups of few lanes that take turns are better picked */
     if ((columns->way == PGI_BY_ROWS ||
@@ -175,24 +206,8 @@ void pgi_columns_region(pgi_columns *columns, const pgi_cascade *cascade, char *
         columns->way = PGI_BY_PICKS;
 }
 
-static const char *column(const pgi_columns *columns, const void *row, int64_t place)
-{
-    return (const char *)row +
-           (size_t)(place * columns->cascade->lanes) * columns->cascade->kernels->real;
-}
-
-/* The row of an octave: sums of 8^octave columns. */
-static char *octave_row(const pgi_columns *columns, int octave)
-{
-    const pgi_cascade *cascade = columns->cascade;
-    const int64_t places = cascade->virtual[2].end - cascade->virtual[2].begin;
-
-    return columns->sums +
-           (size_t)((octave - 1) * row_reals(places, cascade->lanes)) * cascade->kernels->real;
-}
-
-/* All octaves, each from the one below; what is behind their ends is of no use. */
-static void make_octaves(const pgi_columns *columns, const void *row)
+/* Each octave from the one below; what is behind their ends is of no use. */
+void pgi_columns_octaves(const pgi_columns *columns, const void *row)
 {
     const pgi_cascade *cascade = columns->cascade;
     const int64_t q = cascade->gather[2].q;
@@ -200,15 +215,16 @@ static void make_octaves(const pgi_columns *columns, const void *row)
     int octave;
 
     for (octave = 1; octave <= columns->octaves; octave++) {
-        const int64_t apart = q << (3 * octave - 3);
+        const int64_t apart = q << (4 * octave - 4);
         const void *below = octave == 1 ? row : octave_row(columns, octave - 1);
-        pgi_last_axis eight = {.lanes = cascade->lanes, .advance = 1, .turns = 1, .count = {8}};
+        pgi_last_axis sums = {
+            .lanes = cascade->lanes, .advance = 1, .turns = 1, .count = {PGI_RUN_ROWS}};
 
-        places -= 7 * apart;
-        eight.places = places;
-        eight.step = apart * cascade->lanes;
+        places -= (PGI_RUN_ROWS - 1) * apart;
+        sums.places = places;
+        sums.step = apart * cascade->lanes;
         if (places > 0)
-            cascade->kernels->finish_reals(octave_row(columns, octave), 0, &below, 1, &eight, 1,
+            cascade->kernels->finish_reals(octave_row(columns, octave), 0, &below, 1, &sums, 1,
                                            false, (pgi_ahead){NULL, NULL});
     }
 }
@@ -232,7 +248,7 @@ static const char *sum_places(const pgi_columns *columns, const void *row, pgi_r
     const pgi_cascade *cascade = columns->cascade;
     const int64_t reals = places * cascade->lanes;
     pgi_columns_row of = {columns, row};
-    int octave = run.count > PGI_RUN_ROWS ? columns->octaves : 0;
+    int octave = columns->octaves;
 
     if (run.count == 0) {
         memset(to, 0, (size_t)reals * cascade->kernels->real);
@@ -240,7 +256,7 @@ static const char *sum_places(const pgi_columns *columns, const void *row, pgi_r
     }
     if (run.count == 1)
         return column(columns, row, run.first);
-    while (run.count >> (3 * octave) == 0)
+    while (run.count >> (4 * octave) == 0)
         octave--;
     pgi_sum_octaves(cascade->kernels, columns_place, &of, run, cascade->gather[2].q, octave, to,
                     reals);
@@ -277,7 +293,7 @@ const char *pgi_columns_sum(const pgi_columns *columns, const void *row)
     int64_t t;
 
     if (columns->octaves > 0)
-        make_octaves(columns, row);
+        pgi_columns_octaves(columns, row);
     for (t = 0; t < columns->turns; t++) {
         const int64_t count = (targets - t - 1) / period + 1;
         const int64_t places = (count - 1) * gather->advance + 1;

@@ -11,9 +11,10 @@
 
 /* Who sums. */
 typedef enum pgi_columns_way {
-    PGI_BY_ROWS,  /* pgi_columns_sum, row by row */
-    PGI_IN_TURNS, /* the kernel finish, by `last` */
-    PGI_BY_PICKS  /* the kernel finish_picks, by `picks` */
+    PGI_BY_ROWS,      /* pgi_columns_sum, row by row */
+    PGI_IN_TURNS,     /* the kernel finish, by `last` */
+    PGI_BEHIND_HEADS, /* likewise, row by row, after pgi_columns_octaves */
+    PGI_BY_PICKS      /* the kernel finish_picks, by `picks` */
 } pgi_columns_way;
 
 typedef struct pgi_columns {
@@ -24,7 +25,7 @@ typedef struct pgi_columns {
     int64_t turns; /* targets with runs of their own; the others repeat them, a place further on */
     pgi_run *runs; /* of those */
     int octaves;
-    char *sums;      /* rows of sums of 8, 64, ... columns */
+    char *sums;      /* rows of sums of 16, 256, ... columns */
     char *turn;      /* a row of the targets of one turn */
     char *result;    /* a row of all targets */
     int64_t *firsts; /* of picks */
@@ -37,6 +38,9 @@ void pgi_columns_measure(const pgi_gather *gather, int64_t targets,
 
 /* For the region of a cascade. */
 void pgi_columns_region(pgi_columns *columns, const pgi_cascade *cascade, char *room);
+
+/* Makes the octaves of a row. */
+void pgi_columns_octaves(const pgi_columns *columns, const void *row);
 
 /* A row of a cascade summed along the last axis: places * lanes reals. */
 const char *pgi_columns_sum(const pgi_columns *columns, const void *row);

@@ -163,6 +163,15 @@ static void take_sums(void *context, int64_t d, int64_t h, int count, const void
                              plan->scale.alpha, average->work->stream_inside, look_ahead(average));
         return;
     }
+    if (average->dense && average->columns.way == PGI_BEHIND_HEADS) {
+        for (i = 0; i < count; i++) {
+            pgi_columns_octaves(&average->columns, rows[i]);
+            plan->kernels.finish(target_row(average, d, h + i), 0, rows + i, 1,
+                                 &average->columns.last, plan->scale.alpha,
+                                 average->work->stream_inside, look_ahead(average));
+        }
+        return;
+    }
     for (i = 0; i < count; i++) {
         const void *sums = pgi_columns_sum(&average->columns, rows[i]);
 
@@ -227,6 +236,15 @@ static void take_to_divide(void *context, int64_t d, int64_t h, int count, const
             store_quotients(average, d, h + i, 1, pgi_columns_sum(&average->columns, rows[i]), 0);
         return;
     }
+    if (average->columns.way == PGI_BEHIND_HEADS) {
+        for (i = 0; i < count; i++) {
+            pgi_columns_octaves(&average->columns, rows[i]);
+            plan->kernels.finish_reals(results, 0, rows + i, 1, &average->columns.last, 1, false,
+                                       look_ahead(average));
+            store_quotients(average, d, h + i, 1, results, 0);
+        }
+        return;
+    }
     if (average->columns.way == PGI_BY_PICKS)
         plan->kernels.finish_picks_reals(results, average->result_pitch, rows, count,
                                          &average->columns.picks, 1, false, look_ahead(average));
@@ -256,10 +274,11 @@ static int64_t bytes_per_batch(const pgi_average *average)
     const int64_t rows = cascade->reach[1].end - cascade->reach[1].begin;
     const int64_t planes = cascade->reach[0].end - cascade->reach[0].begin;
     const int64_t row = (cascade->reach[2].end - cascade->reach[2].begin) * cascade->lanes;
-    const int64_t batches =
-        (cascade->end[0] - cascade->begin[0]) *
-        pgi_ceil_div(cascade->end[1] - cascade->begin[1],
-                     average->columns.way != PGI_BY_ROWS ? average->plan->cascade.batch : 1);
+    const bool by_batch =
+        average->columns.way == PGI_IN_TURNS || average->columns.way == PGI_BY_PICKS;
+    const int64_t batches = (cascade->end[0] - cascade->begin[0]) *
+                            pgi_ceil_div(cascade->end[1] - cascade->begin[1],
+                                         by_batch ? average->plan->cascade.batch : 1);
 
     if (stride[2] != cascade->lanes || (cascade->lanes > 1 && problem->source.stride[1] != 1) ||
         (rows > 1 && (stride[1] < row || stride[1] / 2 > row)))

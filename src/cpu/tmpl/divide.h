@@ -99,7 +99,7 @@ static void PGI_NAME(totals, ELEMENT)(void *totals, const void *from, int64_t st
     const pgi_last_axis across = {
         .places = 1, .lanes = 1, .advance = 1, .step = 1, .turns = 1, .count = {columns}};
     const int64_t elements = (planes - 1) * step + rows * columns;
-    REAL down[(TOGETHER + 1) * PGI_LANES(REAL_NAME)] = {0}, *to = totals;
+    REAL down[TOGETHER * PGI_LANES(REAL_NAME) + PGI_OVERREAD] = {0}, *to = totals;
     const void *vector[TOGETHER];
     const STORED *stored = from;
     int64_t p, i, some;

@@ -33,14 +33,21 @@ static inline int64_t PGI_NAME(head, ELEMENT)(const STORED *to, int64_t count)
     return (int64_t)(((uintptr_t)0 - (uintptr_t)to) % 64 / sizeof *to);
 }
 
+/* The sum of two or three sums of PGI_RUN_ROWS neighbours. */
+#define HEADS(from, count)                                                                         \
+    ((count) == 2                                                                                  \
+         ? ADD(GET(from), GET((from) + PGI_RUN_ROWS))                                              \
+         : ADD(ADD(GET(from), GET((from) + PGI_RUN_ROWS)), GET((from) + 2 * PGI_RUN_ROWS)))
+
 /* Rows of one turn and one lane, without gaps in a run. */
 PGI_ALWAYS_INLINE void PGI_NAME(finish_neighbours,
                                 ELEMENT)(STORED *to, int64_t pitch, const void *const *from,
                                          int64_t rows, const pgi_last_axis *last, int count,
-                                         REAL alpha, bool stream, pgi_ahead ahead)
+                                         bool behind, REAL alpha, bool stream, pgi_ahead ahead)
 {
     const VECTOR scale = SET(alpha);
     const int64_t places = last->places;
+    const REAL *heads = last->heads;
     int64_t row, at;
 
     for (row = 0; row < rows; row++, to += pitch) {
@@ -48,33 +55,32 @@ PGI_ALWAYS_INLINE void PGI_NAME(finish_neighbours,
         const bool whole = stream && PGI_NAME(may_stream, ELEMENT)(to, places);
         const int64_t head = stream && !whole ? PGI_NAME(head, ELEMENT)(to, places) : -1;
         const bool past = whole || head >= 0;
-        VECTOR near[PGI_NAME(reached, REAL_NAME)];
+        PGI_NAME(near, REAL_NAME) near;
 
-        PGI_NAME(look, REAL_NAME)(near, first, count, false);
+        PGI_NAME(look, REAL_NAME)(&near, first, count);
+#define NEXT                                                                                       \
+    MUL(PGI_NAME(neighbours, REAL_NAME)(&near, first + at, count, behind,                          \
+                                        behind ? HEADS(heads + at, last->head_count) : scale),     \
+        scale)
         at = 0;
         if (head > 0) {
-            for (; at < head; at += LANES) {
-                PGI_NAME(store_part, ELEMENT)
-                (to + at, MUL(PGI_NAME(neighbours, REAL_NAME)(near, count), scale), head - at,
-                 false);
-                PGI_NAME(look, REAL_NAME)(near, first + at + LANES, count, true);
-            }
+            for (; at < head; at += LANES)
+                PGI_NAME(store_part, ELEMENT)(to + at, NEXT, head - at, false);
             at = head;
-            PGI_NAME(look, REAL_NAME)(near, first + at, count, false);
+            PGI_NAME(look, REAL_NAME)(&near, first + at, count);
         }
         for (; at + LANES <= places; at += LANES) {
-            const VECTOR sum = MUL(PGI_NAME(neighbours, REAL_NAME)(near, count), scale);
+            const VECTOR sum = NEXT;
 
             if (past)
                 STREAM_VECTOR(to + at, sum);
             else
                 STORE_VECTOR(to + at, sum);
             FETCH(&ahead);
-            PGI_NAME(look, REAL_NAME)(near, first + at + LANES, count, true);
         }
         if (at < places)
-            PGI_NAME(store_part, ELEMENT)
-        (to + at, MUL(PGI_NAME(neighbours, REAL_NAME)(near, count), scale), places - at, whole);
+            PGI_NAME(store_part, ELEMENT)(to + at, NEXT, places - at, whole);
+#undef NEXT
     }
 }
 
@@ -134,14 +140,16 @@ PGI_ALWAYS_INLINE void PGI_NAME(finish_every_other,
     for (row = 0; row < rows; row++, to += pitch) {
         const REAL *first = (const REAL *)from[row] + last->first[0];
         const bool past = stream && PGI_NAME(may_stream, ELEMENT)(to, last->places);
+        PGI_NAME(near, REAL_NAME) near;
 
+        PGI_NAME(look, REAL_NAME)(&near, first, count);
         for (at = 0; at < last->places; at += LANES) {
-            VECTOR near[PGI_NAME(reached, REAL_NAME)], low, even;
+            const VECTOR low =
+                PGI_NAME(neighbours, REAL_NAME)(&near, first + 2 * at, count, false, scale);
+            const VECTOR high =
+                PGI_NAME(neighbours, REAL_NAME)(&near, first + 2 * at + LANES, count, false, scale);
+            const VECTOR even = PGI_VEC(even, REAL_NAME)(low, high);
 
-            PGI_NAME(look, REAL_NAME)(near, first + 2 * at, count, false);
-            low = PGI_NAME(neighbours, REAL_NAME)(near, count);
-            PGI_NAME(look, REAL_NAME)(near, first + 2 * at + LANES, count, true);
-            even = PGI_VEC(even, REAL_NAME)(low, PGI_NAME(neighbours, REAL_NAME)(near, count));
             PGI_NAME(store_part, ELEMENT)(to + at, MUL(even, scale), last->places - at, past);
             /* at least twice as much is read in either direction as is stored */
             FETCH(&ahead);
@@ -239,14 +247,26 @@ static void PGI_NAME(finish, ELEMENT)(void *to, int64_t pitch, const void *const
 {
     const REAL scale = (REAL)alpha;
 
-    if (last->lanes == 1 && last->step == 1 && last->turns == 1 && last->count[0] > 1) {
+    if (last->lanes == 1 && last->step == 1 && last->turns == 1 && last->heads) {
+        switch (last->count[0]) {
+#define PGI_COUNT(n)                                                                               \
+    case n:                                                                                        \
+        PGI_NAME(finish_neighbours, ELEMENT)                                                       \
+        (to, pitch, from, rows, last, n, true, scale, stream, ahead);                              \
+        break;
+            PGI_COUNT(0)
+#include "cpu/tmpl/counts.def"
+#undef PGI_COUNT
+        }
+    } else if (last->lanes == 1 && last->step == 1 && last->turns == 1 && last->count[0] > 1) {
         switch (last->advance * 32 + last->count[0]) {
 #define PGI_COUNT(n)                                                                               \
     case 32 + (n):                                                                                 \
         PGI_NAME(finish_neighbours, ELEMENT)                                                       \
-        (to, pitch, from, rows, last, n, scale, stream, ahead);                                    \
+        (to, pitch, from, rows, last, n, false, scale, stream, ahead);                             \
         break;
 #include "cpu/tmpl/counts.def"
+#include "cpu/tmpl/long_counts.def"
 #undef PGI_COUNT
 #define EVERY_OTHER(n)                                                                             \
     case 64 + (n):                                                                                 \
@@ -363,3 +383,5 @@ static void PGI_NAME(finish_picks, ELEMENT)(void *to, int64_t pitch, const void 
 #undef FAR
     }
 }
+
+#undef HEADS

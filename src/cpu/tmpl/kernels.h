@@ -27,8 +27,10 @@
 #if defined(__clang__)
 #define PGI_UNROLL _Pragma("clang loop unroll(full)")
 #else
-#define PGI_UNROLL _Pragma("GCC unroll 32")
+#define PGI_UNROLL _Pragma("GCC unroll 64")
 #endif
+
+#define PGI_LARGER(a, b) ((a) > (b) ? (a) : (b))
 
 #define PGI_VEC_(word, type) vec_##word##_##type
 #define PGI_VEC(word, type)  PGI_VEC_(word, type)

@@ -84,88 +84,94 @@ static REAL PGI_NAME(run_at, REAL_NAME)(const void *const *rows, int count, int6
     return sum;
 }
 
-/* Rows that several runs share are loaded once, and their sums of powers of two added once;
- * `length` is a constant where this is inlined, and the arrays are registers. With `behind` pieces
- * are added to what is there. */
-PGI_ALWAYS_INLINE void PGI_NAME(block_at, REAL_NAME)(REAL *const *to, const void *const *rows,
-                                                     int length, bool behind, int64_t at)
+/* A block of `sums` runs at one place. Rows that several share are loaded once, and their sums of
+ * powers of two added once, each as soon as its last row is there, so that few are alive at a time:
+ * of 16 runs of 31 rows no more than 32. `sums` and `length` are constants where this is inlined,
+ * and the arrays are registers. With `behind` pieces are added to what is there. */
+PGI_ALWAYS_INLINE void PGI_NAME(block_at, REAL_NAME)(REAL *const *to, int sums,
+                                                     const void *const *rows, int length,
+                                                     bool behind, int64_t at)
 {
-    enum {
-        MOST = PGI_RUN_ROWS + PGI_BLOCK_ROWS - 1
-    };
-    PGI_VECTOR(REAL_NAME) sums[5][MOST];
-    int level, i, top = 0;
+    PGI_VECTOR(REAL_NAME) piece[5][PGI_LONG_RUN + PGI_MANY_ROWS - 1], sum[PGI_MANY_ROWS];
+    int level, i, row;
 
     PGI_UNROLL
-    for (i = 0; i < length + PGI_BLOCK_ROWS - 1; i++)
-        sums[0][i] = GET(rows + i, at);
-    PGI_UNROLL
-    for (level = 1; level < 5; level++) {
-        top += 1 << level <= length;
+    for (row = 0; row < length + sums - 1; row++) {
+        piece[0][row] = GET(rows + row, at);
         PGI_UNROLL
-        for (i = 0; i < MOST; i++)
-            if (1 << level <= length && i + (1 << level) <= length + PGI_BLOCK_ROWS - 1)
-                sums[level][i] = ADD(sums[level - 1][i], sums[level - 1][i + (1 << (level - 1))]);
-    }
-    PGI_UNROLL
-    for (i = 0; i < PGI_BLOCK_ROWS; i++) {
-        PGI_VECTOR(REAL_NAME)
-        sum = behind ? PGI_VEC(get, REAL_NAME)(to[i] + at) : sums[top][i];
-        int done = behind ? 0 : 1 << top;
+        for (level = 1; level < 5; level++) { /* pieces of 2^level rows that end here */
+            const int first = row + 1 - (1 << level);
 
-        PGI_UNROLL
-        for (level = 3; level >= 0; level--) {
-            if ((level < top || behind) && (length & 1 << level)) {
-                sum = ADD(sum, sums[level][i + done]);
-                done += 1 << level;
-            }
+            if (1 << level <= length && first >= 0)
+                piece[level][first] =
+                    ADD(piece[level - 1][first], piece[level - 1][first + (1 << (level - 1))]);
         }
-        PGI_VEC(put, REAL_NAME)(to[i] + at, sum);
+        PGI_UNROLL
+        for (level = 4; level >= 0; level--) {
+            const int before = length >> (level + 1) << (level + 1); /* rows of larger pieces */
+            const int first = row + 1 - (1 << level);
+
+            i = first - before;
+            if (!(length & 1 << level) || i < 0 || i >= sums)
+                continue;
+            if (before > 0)
+                sum[i] = ADD(sum[i], piece[level][first]);
+            else if (behind)
+                sum[i] = ADD(PGI_VEC(get, REAL_NAME)(to[i] + at), piece[level][first]);
+            else
+                sum[i] = piece[level][first];
+        }
+        if (row + 1 >= length)
+            PGI_VEC(put, REAL_NAME)(to[row + 1 - length] + at, sum[row + 1 - length]);
     }
 }
 
-PGI_ALWAYS_INLINE void PGI_NAME(block_of, REAL_NAME)(void *const *to, const void *const *given,
-                                                     int length, bool behind, int64_t places)
+PGI_ALWAYS_INLINE void PGI_NAME(block_of, REAL_NAME)(void *const *to, int sums,
+                                                     const void *const *given, int length,
+                                                     bool behind, int64_t places)
 {
     enum {
         LANES = PGI_LANES(REAL_NAME)
     };
-    const void *rows[PGI_RUN_ROWS + PGI_BLOCK_ROWS - 1];
-    REAL *target[PGI_BLOCK_ROWS];
+    const void *rows[PGI_LONG_RUN + PGI_MANY_ROWS - 1];
+    REAL *target[PGI_MANY_ROWS];
     int64_t at;
     int i;
 
-    for (i = 0; i < length + PGI_BLOCK_ROWS - 1; i++)
+    for (i = 0; i < length + sums - 1; i++)
         rows[i] = given[i];
-    for (i = 0; i < PGI_BLOCK_ROWS; i++)
+    for (i = 0; i < sums; i++)
         target[i] = to[i];
     for (at = 0; at < places; at += LANES)
-        PGI_NAME(block_at, REAL_NAME)(target, rows, length, behind, at);
+        PGI_NAME(block_at, REAL_NAME)(target, sums, rows, length, behind, at);
 }
 
-static void PGI_NAME(sum_block, REAL_NAME)(void *const *to, const void *const *rows, int length,
-                                           bool behind, int64_t count)
+static void PGI_NAME(sum_block, REAL_NAME)(void *const *to, int sums, const void *const *rows,
+                                           int length, bool behind, int64_t count)
 {
-    switch (behind ? PGI_RUN_ROWS + length : length) {
+#define BLOCK(n, sums, behind) PGI_NAME(block_of, REAL_NAME)(to, sums, rows, n, behind, count)
+    switch (length + 32 * behind + 64 * (sums == PGI_MANY_ROWS)) {
 #define PGI_COUNT(n)                                                                               \
     case n:                                                                                        \
-        PGI_NAME(block_of, REAL_NAME)(to, rows, n, false, count);                                  \
+        BLOCK(n, PGI_FEW_ROWS, false);                                                             \
+        break;                                                                                     \
+    case 64 + (n):                                                                                 \
+        BLOCK(n, PGI_MANY_ROWS, false);                                                            \
+        break;
+#include "cpu/tmpl/counts.def"
+#include "cpu/tmpl/long_counts.def"
+#undef PGI_COUNT
+#define PGI_COUNT(n)                                                                               \
+    case 32 + (n):                                                                                 \
+        BLOCK(n, PGI_FEW_ROWS, true);                                                              \
+        break;                                                                                     \
+    case 96 + (n):                                                                                 \
+        BLOCK(n, PGI_MANY_ROWS, true);                                                             \
         break;
 #include "cpu/tmpl/counts.def"
 #undef PGI_COUNT
-#define BEHIND(n)                                                                                  \
-    case PGI_RUN_ROWS + (n):                                                                       \
-        PGI_NAME(block_of, REAL_NAME)(to, rows, n, true, count);                                   \
-        break;
-        BEHIND(1)
-        BEHIND(2)
-        BEHIND(3)
-        BEHIND(4)
-        BEHIND(5)
-        BEHIND(6)
-        BEHIND(7)
-#undef BEHIND
     }
+#undef BLOCK
 }
 
 #undef GET

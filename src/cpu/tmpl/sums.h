@@ -9,13 +9,13 @@
 #define ADD(a, b)     PGI_VEC(add, REAL_NAME)(a, b)
 #define ROW(rows, at) ((const REAL *)(rows)[0] + (at))
 
-/* The run of `length` rows and, behind it, pieces of 4, 2 and 1 of `tail` rows; without a run
+/* The run of `length` rows and, behind it, pieces of 8, 4, 2 and 1 of `tail` rows; without a run
  * behind a head. `length` is a constant where this is inlined. */
 PGI_ALWAYS_INLINE void PGI_NAME(sum_of, REAL_NAME)(REAL *to, const REAL *head,
                                                    const void *const *given, int length, int tail,
                                                    int64_t count)
 {
-    const void *rows[PGI_RUN_ROWS + 8];
+    const void *rows[PGI_LONG_RUN];
     int64_t at;
     int i;
 
@@ -24,12 +24,14 @@ PGI_ALWAYS_INLINE void PGI_NAME(sum_of, REAL_NAME)(REAL *to, const REAL *head,
     for (at = 0; at < count; at += PGI_LANES(REAL_NAME)) {
         VECTOR sum = length ? PGI_NAME(run, REAL_NAME)(rows, length, at) : GET(head + at);
 
+        if (tail & 8)
+            sum = ADD(sum, PGI_NAME(eight, REAL_NAME)(rows + length, at));
         if (tail & 4)
-            sum = ADD(sum, PGI_NAME(four, REAL_NAME)(rows + length, at));
+            sum = ADD(sum, PGI_NAME(four, REAL_NAME)(rows + length + (tail & 8), at));
         if (tail & 2)
-            sum = ADD(sum, PGI_NAME(two, REAL_NAME)(rows + length + (tail & 4), at));
+            sum = ADD(sum, PGI_NAME(two, REAL_NAME)(rows + length + (tail & 12), at));
         if (tail & 1)
-            sum = ADD(sum, GET(ROW(rows + length + (tail & 6), at)));
+            sum = ADD(sum, GET(ROW(rows + length + (tail & 14), at)));
         PUT(to + at, sum);
     }
 }
@@ -48,76 +50,102 @@ static void PGI_NAME(sum, REAL_NAME)(void *to, const void *head, const void *con
     }
 }
 
-/* Of sums of 2^level neighbours, how many vectors count for one of sums of `count`. */
-#define BLOCKS(level, count)                                                                       \
-    ((level) > 0 && 2 << (level) > (count)                                                         \
-         ? 1                                                                                       \
-         : (PGI_LANES(REAL_NAME) - 1 + (count) - (1 << (level))) / PGI_LANES(REAL_NAME) + 1)
-/* From `shift` places after block b on. */
+/* How many vectors it is to what lies `places` further on. */
+#define VECTORS(places) (((places) + PGI_LANES(REAL_NAME) - 1) / PGI_LANES(REAL_NAME))
+/* Sums of `count` neighbours are made of pieces of 2^level: how many vectors ahead a level must be
+ * for its own piece, and how many ahead of the level above, which is made of it. */
+#define OWN(level)  (count & 1 << (level) ? VECTORS(count >> ((level) + 1) << ((level) + 1)) : 0)
+#define LEAD(level) (2 << (level) <= count ? VECTORS(1 << (level)) : 0)
+
+/* Vectors of pieces at hand, from that of the sum on: at most so many ahead of it. */
+#define MOST (VECTORS(PGI_LONG_RUN) + 2)
+
+typedef struct PGI_NAME(near, REAL_NAME) {
+    VECTOR piece[5][MOST + 1];
+} PGI_NAME(near, REAL_NAME);
+
+/* How far ahead a level is. `count` is a constant where these are inlined, and so are all of these
+ * numbers; the arrays are registers. */
+PGI_ALWAYS_INLINE int PGI_NAME(ahead, REAL_NAME)(int level, int count)
+{
+    const int three = PGI_LARGER(LEAD(3), OWN(3));
+    const int two = PGI_LARGER(three + LEAD(2), OWN(2));
+    const int one = PGI_LARGER(two + LEAD(1), OWN(1));
+    const int zero = PGI_LARGER(one + LEAD(0), OWN(0));
+
+    return level == 0 ? zero : level == 1 ? one : level == 2 ? two : level == 3 ? three : 0;
+}
+
+/* A level from `shift` places after vector b on. */
 #define SLID(level, b, shift)                                                                      \
     PGI_VEC(slide, REAL_NAME)                                                                      \
-    (sums[level][(b) + (shift) / LANES],                                                           \
-     sums[level][(b) + (shift) / LANES + 1 < BLOCKS(level, count) ? (b) + (shift) / LANES + 1      \
-                                                                  : (b) + (shift) / LANES],        \
+    (near->piece[level][(b) + (shift) / LANES], near->piece[level][(b) + VECTORS(shift)],          \
      (shift) % LANES)
 
-/* Vectors of a row that sums of up to PGI_RUN_ROWS neighbours reach. */
-enum {
-    PGI_NAME(reached, REAL_NAME) = BLOCKS(0, PGI_RUN_ROWS)
-};
-
-/* Loads those for `count`, or all but the first, which are what the last but one were. */
-PGI_ALWAYS_INLINE void PGI_NAME(look, REAL_NAME)(VECTOR *row, const REAL *from, int count,
-                                                 bool further)
+/* Vector b of a level: loaded, or made of the level below. */
+PGI_ALWAYS_INLINE void PGI_NAME(make_near, REAL_NAME)(PGI_NAME(near, REAL_NAME) * near,
+                                                      const REAL *from, int level, int b)
 {
     enum {
         LANES = PGI_LANES(REAL_NAME)
     };
-    int b;
 
-    PGI_UNROLL
-    for (b = 0; b < PGI_NAME(reached, REAL_NAME); b++)
-        if (b < BLOCKS(0, count))
-            row[b] = further && b + 1 < BLOCKS(0, count) ? row[b + 1] : GET(from + b * LANES);
+    near->piece[level][b] =
+        level == 0 ? GET(from + b * LANES)
+                   : ADD(near->piece[level - 1][b], SLID(level - 1, b, 1 << (level - 1)));
 }
 
-/* A vector of sums of `count` neighbours: what lies between two vectors of the row is slid out of
- * them. sums[j] holds sums of 2^j; what is behind the last place that counts is of no use. `count`
- * is a constant where this is inlined, and the arrays are registers. */
-PGI_ALWAYS_INLINE VECTOR PGI_NAME(neighbours, REAL_NAME)(const VECTOR *row, int count)
+/* All that is ahead of the first sums. */
+PGI_ALWAYS_INLINE void PGI_NAME(look, REAL_NAME)(PGI_NAME(near, REAL_NAME) * near, const REAL *from,
+                                                 int count)
 {
-    enum {
-        LANES = PGI_LANES(REAL_NAME),
-        MOST = PGI_NAME(reached, REAL_NAME)
-    };
-    VECTOR sums[5][MOST], sum;
-    int level, b, top = 0, done;
+    int level, b;
 
     PGI_UNROLL
-    for (b = 0; b < MOST; b++)
-        if (b < BLOCKS(0, count))
-            sums[0][b] = row[b];
-    PGI_UNROLL
-    for (level = 1; level < 5; level++) {
-        top += 1 << level <= count;
+    for (level = 0; level < 5; level++)
         PGI_UNROLL
-        for (b = 0; b < MOST; b++)
-            if (1 << level <= count && b < BLOCKS(level, count))
-                sums[level][b] = ADD(sums[level - 1][b], SLID(level - 1, b, 1 << (level - 1)));
-    }
-    sum = sums[top][0];
-    done = 1 << top;
+    for (b = 0; b < MOST; b++)
+        if (b < PGI_NAME(ahead, REAL_NAME)(level, count))
+            PGI_NAME(make_near, REAL_NAME)(near, from, level, b);
+}
+
+/* The next vector of sums of `count` neighbours, from `from` on, or with `behind` of their pieces
+ * behind `sum`. What lies between two vectors is slid out of them, and every level makes one vector
+ * for it. */
+PGI_ALWAYS_INLINE VECTOR PGI_NAME(neighbours, REAL_NAME)(PGI_NAME(near, REAL_NAME) * near,
+                                                         const REAL *from, int count, bool behind,
+                                                         VECTOR sum)
+{
+    enum {
+        LANES = PGI_LANES(REAL_NAME)
+    };
+    int level, b;
+
     PGI_UNROLL
-    for (level = 3; level >= 0; level--) {
-        if (level < top && (count & 1 << level)) {
-            sum = ADD(sum, SLID(level, 0, done));
-            done += 1 << level;
-        }
+    for (level = 0; level < 5; level++)
+        if (1 << level <= count)
+            PGI_NAME(make_near, REAL_NAME)
+    (near, from, level, PGI_NAME(ahead, REAL_NAME)(level, count));
+    PGI_UNROLL
+    for (level = 4; level >= 0; level--) {
+        const int before = count >> (level + 1) << (level + 1);
+
+        if (count & 1 << level)
+            sum = before || behind ? ADD(sum, SLID(level, 0, before)) : near->piece[level][0];
     }
+    PGI_UNROLL
+    for (level = 0; level < 5; level++)
+        PGI_UNROLL
+    for (b = 0; b < MOST; b++)
+        if (b < PGI_NAME(ahead, REAL_NAME)(level, count))
+            near->piece[level][b] = near->piece[level][b + 1];
     return sum;
 }
 
-#undef BLOCKS
+#undef VECTORS
+#undef MOST
+#undef OWN
+#undef LEAD
 #undef SLID
 #undef VECTOR
 #undef GET
