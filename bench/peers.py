@@ -22,22 +22,32 @@ HERE = pathlib.Path(__file__).resolve().parent
 LONG = 0.2  # seconds; a peer that takes longer has one turn
 
 
-def _best(result, key):
-    """The best peer's time, and its name; (None, None) if no peer has the operator."""
-    times = [(value[key], name) for name, value in result["peers"].items() if key in value]
-    return min(times) if times else (None, None)
+def _gives_values_only(peer):
+    return problems.NO_INDICES in peer.get("note", "")
+
+
+def _ratio_to(result, name, key):
+    """poolgrad's time / that of a peer, None if it has none; both with indices, or both without."""
+    peer = result["peers"][name]
+    own = result.get("values", result["poolgrad"]) if _gives_values_only(peer) else result["poolgrad"]
+    return own[key] / peer[key] if key in peer else None
+
+
+def _worst(result, key):
+    """The largest of these ratios, and the peer's name; (None, None) if no peer has the operator."""
+    found = [(value, name) for name in result["peers"] if (value := _ratio_to(result, name, key))]
+    return max(found) if found else (None, None)
 
 
 def ratio(result, key):
     """poolgrad's time / that of the best peer; below 1 poolgrad is the faster one."""
-    best, _ = _best(result, key)
-    return result["poolgrad"][key] / best if best else None
+    return _worst(result, key)[0]
 
 
 def measure(name, text, peers, options):
     """One problem: all systems, one after the other, in several rounds; the best counts."""
     seconds = options.seconds / options.rounds
-    own, found = None, {}
+    own, values, found = None, None, {}
     for _ in range(options.rounds):
         runner.wait_until_calm(options.patience)
         one = runner.poolgrad([text], seconds, options.threads, options.program)[0]
@@ -51,8 +61,12 @@ def measure(name, text, peers, options):
                 found[peer.name] = dict(one_peer, **{
                     key: min(before[key], one_peer[key]) for key in ("cold", "hot")
                     if key in before and key in one_peer})
+        if any(map(_gives_values_only, found.values())):
+            one = runner.poolgrad([text], seconds, options.threads, options.program, values=True)[0]
+            values = {key: min(one[name], values[key] if values else math.inf)
+                      for key, name in (("cold", "seconds"), ("hot", "hot_seconds"))}
     floor = own["floor_seconds"]
-    return {"case": problems.label(name, text), "problem": text,
+    return {**({"values": values} if values else {}), "case": problems.label(name, text), "problem": text,
             "type": own["type"], "layout": own["layout"],
             "poolgrad": {"cold": own["seconds"], "hot": own["hot_seconds"],
                          "x_floor": own["seconds"] / floor if floor else None,
@@ -99,7 +113,8 @@ class Table:
 def summary(results, peers):
     """Lines about all results together."""
     lines = ["", "x best: poolgrad's time / that of the best peer, cold and hot; * where a peer is "
-             "faster.", "? in every round other programs had the CPUs; peers suffer as well.",
+             "faster.",
+             "Forward maxima are timed without indices as well, for peers that give none.", "? in every round other programs had the CPUs; peers suffer as well.",
              "~ the peer's nearest call, which is not quite the problem:"]
     notes = sorted({(peer, value["note"]) for result in results
                     for peer, value in result["peers"].items() if value.get("note")})
@@ -113,11 +128,10 @@ def summary(results, peers):
         worst, at = max(found, key=lambda pair: pair[0])
         mean = math.exp(sum(math.log(value) for value, _ in found) / len(found))
         lines.append(f"{key}: a peer is faster in {len(slower)} of {len(found)} problems; the "
-                     f"worst ratio is {worst:.2f}, {at['problem']} ({_best(at, key)[1]}); "
+                     f"worst ratio is {worst:.2f}, {at['problem']} ({_worst(at, key)[1]}); "
                      f"geometric mean {mean:.3f}")
     for peer in peers:
-        timed = [(r["poolgrad"]["cold"] / r["peers"][peer.name]["cold"]) for r in results
-                 if "cold" in r["peers"][peer.name]]
+        timed = [value for result in results if (value := _ratio_to(result, peer.name, "cold"))]
         faster = sum(value > 1 for value in timed)
         mean = math.exp(sum(map(math.log, timed)) / len(timed)) if timed else math.nan
         lines.append(f"{peer.name} {peer.version}: {len(timed)} problems, faster than poolgrad in "

@@ -51,10 +51,12 @@ def wait_until_calm(seconds, share=0.1, look=0.2):
             return
 
 
-def poolgrad(problems, seconds, threads, program=PROGRAM, quiet=True):
-    """`poolgrad bench --json` on problem strings: a list of dictionaries."""
+def poolgrad(problems, seconds, threads, program=PROGRAM, quiet=True, values=False):
+    """`poolgrad bench --json` on problem strings, forward maxima with values only or with indices:
+    a list of dictionaries."""
     command = [str(program), "bench", "--cases", "-", "--json", "--seconds", str(seconds),
-               "--threads", str(threads), *(["--quiet"] if quiet else [])]
+               "--threads", str(threads), *(["--quiet"] if quiet else []),
+               *(["--values"] if values else [])]
     try:
         result = subprocess.run(command, input="\n".join(problems) + "\n", text=True,
                                 stdout=subprocess.PIPE, check=True)

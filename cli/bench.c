@@ -31,6 +31,7 @@ static const char help[] =
     "    --json            an array of {problem, type, layout, threads, seconds, floor_seconds,\n"
     "                      x_floor, least_x_floor, hot_seconds, waiting, strategy, isa}\n"
     "    --seconds S       timing for each problem (default 1)\n"
+    "    --values          forward maxima without their indices\n"
     "    --verify          also compare the result with strategy reference, bit for bit\n"
     "    --quiet           no progress on stderr\n"
     "    --threads N       threads (default: the CPUs this process may use)\n"
@@ -119,11 +120,16 @@ static int run(int argc, char **argv)
         {"json", 0, CLI_FLAG, &chosen.json, 0, 0},
         {"quiet", 'q', CLI_FLAG, &chosen.timing.quiet, 0, 0},
         {"verify", 0, CLI_FLAG, &chosen.timing.verify, 0, 0},
+        {"values", 0, CLI_FLAG, &chosen.timing.values, 0, 0},
         {"seconds", 0, CLI_REAL, &chosen.timing.seconds, 0, 3600},
         {0},
     };
     if (cli_parse("bench", options, argc, argv, &words))
         return CLI_USAGE;
+    if (chosen.device && chosen.timing.values) {
+        cli_error("bench", "--values is for the CPU");
+        return CLI_USAGE;
+    }
     if (cli_check_device("bench", chosen.device))
         return CLI_USAGE;
     /* A mistake in the last problem is told before minutes go into the first. */

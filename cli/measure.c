@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "indices.h"
 #include "progress.h"
 #include "sets.h"
 
@@ -78,9 +79,15 @@ static int measure_case(const char *verb, cli_case *one, const cli_compute *comp
         code = cli_plan(verb, one->problem, &desc, compute, &plan, &one->info);
     if (code)
         return code;
+    if (timing->values && desc.op == POOLGRAD_MAX) {
+        /* what is written is as many elements as indices */
+        const int64_t element = (int64_t)poolgrad_dtype_size(desc.dtype);
+        const int64_t index = (int64_t)sup_index_size(desc.index_type);
+        one->info.bytes_written = one->info.bytes_written / (element + index) * element;
+    }
     one->bytes = (double)one->info.bytes_read + (double)one->info.bytes_written;
     cli_sets sets;
-    code = cli_sets_make(verb, one->problem, plan, &sets);
+    code = cli_sets_make(verb, one->problem, plan, !timing->values, &sets);
     if (!code) {
         code = time_case(verb, one, plan, &sets, floor, timing);
         if (!code && timing->verify && !timing->brief)

@@ -21,6 +21,7 @@ typedef struct cli_timing {
     int brief;      /* 1: a first look, without the hot time */
     int quiet;      /* 1: no progress on stderr */
     int verify;     /* 1: also compare with strategy "reference", bit for bit */
+    int values;     /* 1: forward maxima without their indices */
 } cli_timing;
 
 /*

@@ -125,11 +125,14 @@ static int arrange(cli_sets *sets)
     return 0;
 }
 
-int cli_sets_make(const char *verb, const char *problem, const poolgrad_plan *plan, cli_sets *sets)
+int cli_sets_make(const char *verb, const char *problem, const poolgrad_plan *plan, int indices_out,
+                  cli_sets *sets)
 {
     memset(sets, 0, sizeof *sets);
     sets->desc = *poolgrad_plan_desc(plan);
     sets->operand_count = cli_operands(&sets->desc, sets->operands);
+    if (!indices_out && sets->operands[sets->operand_count - 1].slot == CLI_INDICES_OUT)
+        sets->operand_count--;
     size_t available = sup_memory_bytes() / 10 * 6;
     sets->workspace_size = poolgrad_plan_workspace(plan);
     if (arrange(sets)) {

@@ -23,8 +23,10 @@ typedef struct cli_sets {
 } cli_sets;
 
 /* Two sets at least, together more than four times the last-level cache, filled: numbers are
- * random, indices the winners of random numbers. Returns 0, or an exit code after a message. */
-int cli_sets_make(const char *verb, const char *problem, const poolgrad_plan *plan, cli_sets *sets);
+ * random, indices the winners of random numbers; without `indices_out` a forward pass writes none.
+ * Returns 0, or an exit code after a message. */
+int cli_sets_make(const char *verb, const char *problem, const poolgrad_plan *plan, int indices_out,
+                  cli_sets *sets);
 void cli_sets_free(cli_sets *sets);
 
 /* Bytes from the lowest to the highest element of a view, and where element 0 is among them.

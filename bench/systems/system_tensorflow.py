@@ -8,6 +8,7 @@ x and y.
 import numpy as np
 import tensorflow as tf
 
+from problem import NO_INDICES
 from timing import Memory, Unsupported, set_count
 
 
@@ -83,7 +84,7 @@ class System:
             operator = getattr(raw, name)
             sets = [numbers(problem.input) for _ in range(set_count(per_input + per_output))]
             calls = [lambda s=s: operator(**{first: s}, **attributes) for s in sets]
-            note = "; ".join(filter(None, [note, "no indices" if problem.is_max else None]))
+            note = "; ".join(filter(None, [note, NO_INDICES if problem.is_max else None]))
         elif problem.op == "avg":
             operator = getattr(raw, name + "Grad")
             orig = tf.constant(shape(problem.input), tf.int32)

@@ -51,6 +51,9 @@ typedef void pgi_settle_fn(void);
  * f64 then is, too. A level's own vectors may be longer. */
 #define PGI_STREAM_ELEMENTS 8
 
+/* And what is streamed must fill lines of the cache, one after the other. */
+#define PGI_LINE_BYTES 64
+
 /* How reals are divided by the counts of windows. */
 typedef enum pgi_division {
     PGI_KEEP,     /* not at all */
@@ -360,21 +363,31 @@ typedef void pgi_number_fn(void *indices, int64_t step, const int32_t *places, i
                            const pgi_numbering *numbering, bool stream);
 
 /* Where indices may lie: those of `windows` windows `step` apart, in `lanes` lanes each, and of
- * `count` rows of them. */
+ * `count` rows of them. A tap is found by its distance from the first, which must be below
+ * PGI_TRACE_SPAN: in planes, rows, and columns. */
+#define PGI_TRACE_SPAN (1 << 22)
+
 typedef struct pgi_trace {
     int64_t windows, step, lanes, lane_step, count;
     int64_t index_row, place_row;      /* from row to row of windows, in indices and in places */
     int64_t origin, origin_step, unit; /* index = place * unit + origin + lane * origin_step */
+    int unit_shift;                    /* unit = odd << unit_shift, */
+    uint32_t unit_inverse;             /* and this times odd is 1, modulo 2^32 */
     int64_t plane;                     /* places */
-    bool gaps;                         /* windows have gaps along W */
-    const int32_t *begin, *width; /* the columns that each window covers: the first and how many,
-                                     or, with gaps, a bit for each, 32 at most */
-    int rows;                     /* and rows of the input that all do: */
-    int32_t row[PGI_CONTENDERS];  /* their first places in the plane, the first again for those that
-                                     there are not, */
-    int32_t move[PGI_CONTENDERS]; /* what is added to places in them, */
-    int32_t row_step;             /* and how much further the next windows' first places are */
-    int32_t limit;                /* what becomes a place from here on is nowhere */
+    bool deep, gaps;              /* windows have more than one plane; gaps, and then all taps are a
+                                     bit for each, 32 at most, not how many there are */
+    const int32_t *begin, *width; /* the columns of each window: the first, and taps */
+    int32_t taps_down, taps_deep; /* rows and planes of all */
+    int32_t columns, rows;        /* of the input, and */
+    float by_columns, by_rows;    /* their reciprocals */
+    int32_t first, span; /* where in the plane the row of the first taps begins, and places from
+                            there on among which all taps are */
+    int32_t row_step;    /* how much further the first of the next windows is */
+    int32_t move,
+        limit; /* what is added to places; what is then at the limit or beyond is nowhere */
+    int32_t top,
+        height;      /* where the row of the first taps is in the tile, and how many there are, */
+    int32_t skipped; /* and places of a plane that are not: where it has not all rows of planes */
 } pgi_trace;
 
 /* places[window * lanes + lane] = what the place of its index is to become. False if an index is

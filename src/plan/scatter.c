@@ -20,6 +20,9 @@
 #define FEW_TAPS    32
 #define FEW_WINDOWS 2
 #define FULL_VECTOR 16
+/* Positions for a window from which on dy of two bytes goes where indices say: to widen it for
+ * every position that may take it costs more (3x3x3s2 f16, NXC: 2.0 against 1.6 ms). */
+#define FAR_APART 8
 /* Cells of the rows that are taken together. */
 #define TOGETHER_CELLS 8192
 /* Windows that overlap so much have winners that are often those of their neighbours. */
@@ -72,13 +75,14 @@ static bool stored_directly(const poolgrad_plan *plan, int64_t lanes)
     return plan->scale.beta == 0 && side_by_side(&plan->problem.target, lanes);
 }
 
-/* Whether rows are put together before they go past the caches: vectors that do not follow each
- * other must not. */
+/* Whether rows are put together before they go past the caches: what is not stored in whole cache
+ * lines must not. */
 static bool staged(const pgi_scatter *scatter)
 {
     const int64_t lanes = scatter->unit.lanes;
+    const int64_t bytes = lanes * (int64_t)scatter->plan->problem.element_size;
 
-    return scatter->work->stream_inside && (lanes == 1 || lanes % FULL_VECTOR) &&
+    return scatter->work->stream_inside && (lanes == 1 || bytes % PGI_LINE_BYTES) &&
            scatter->plan->problem.target.stride[PGI_SPATIAL + 2] == lanes;
 }
 
@@ -438,16 +442,20 @@ static bool applicable(const pgi_problem *problem)
 static bool takes(const pgi_problem *problem, const pgi_tiling *tiling)
 {
     const pgi_gather *gather = problem->gather;
-    int64_t taps = 1, windows = 1;
+    int64_t taps = 1, windows = 1, strides = 1;
     int i;
 
     for (i = 0; i < 3; i++) {
         if (gather[i].longest > FEW_TAPS || problem->axis[i].adaptive)
             return false;
         taps = pgi_min(FEW_TAPS + 1, taps * pgi_min(FEW_TAPS + 1, problem->axis[i].kernel));
+        strides = pgi_min(FAR_APART, strides * pgi_min(FAR_APART, problem->axis[i].stride));
         windows *= gather[i].longest;
     }
     if (!gather[2].filled)
+        return false;
+    if (problem->has_indices && problem->element_size == 2 && strides >= FAR_APART &&
+        windows > FEW_WINDOWS)
         return false;
     if (tiling->lanes == 1)
         return windows <= FEW_WINDOWS && gather[2].period <= 2 &&

@@ -80,6 +80,31 @@ static bool has_gaps(const pgi_axis *axis)
     return axis->dilation != 1 && axis->kernel != 1;
 }
 
+static bool any_gaps(const pgi_problem *problem)
+{
+    return has_gaps(&problem->axis[0]) || has_gaps(&problem->axis[1]) ||
+           has_gaps(&problem->axis[2]);
+}
+
+/* How many taps, or, where any axis has gaps, a bit for each. */
+static int32_t taps_of(const pgi_problem *problem, int axis, int64_t count)
+{
+    uint32_t taps = 0;
+    int64_t t;
+
+    if (!any_gaps(problem))
+        return (int32_t)count;
+    for (t = 0; t < count; t++)
+        taps |= UINT32_C(1) << t * problem->axis[axis].dilation;
+    return (int32_t)taps;
+}
+
+/* Positions from the first of some taps to the last. */
+static int64_t extent(const pgi_axis *axis, int64_t taps)
+{
+    return (taps - 1) * axis->dilation + 1;
+}
+
 /* Whether the tile at hand allows to trace rows of indices at once: it has whole rows, and windows
  * with gaps are not wide. */
 static bool can_be_quick(const pgi_scatter *scatter)
@@ -87,12 +112,14 @@ static bool can_be_quick(const pgi_scatter *scatter)
     const pgi_problem *problem = &scatter->plan->problem;
     const pgi_axis *down = &problem->axis[1], *across = &problem->axis[2];
     int64_t places;
+    int i;
 
-    if (has_gaps(across) && (across->kernel - 1) * across->dilation >= 32)
-        return false;
+    for (i = 0; i < 3 && any_gaps(problem); i++)
+        if (problem->axis[i].adaptive || extent(&problem->axis[i], problem->axis[i].kernel) > 32)
+            return false;
     /* rows that windows would cover beyond the plane are counted, too */
     if (!pgi_add(down->in, down->pad_lo, &places) || !pgi_add(places, down->pad_hi, &places) ||
-        !pgi_add(places, (down->kernel - 1) * down->dilation + 1 + down->stride, &places) ||
+        !pgi_add(places, extent(down, down->kernel) + down->stride, &places) ||
         !pgi_mul(places, across->in, &places) || places > -(int64_t)PGI_NOWHERE)
         return false;
     return !problem->indexing.column_major && scatter->unit.begin[2] == 0 &&
@@ -111,7 +138,7 @@ void pgi_trace_tile(pgi_scatter *scatter)
     int32_t *width = numbers(scatter, scatter->parts.width);
     const pgi_axis *down = &scatter->plan->problem.axis[1];
     const pgi_axis *across = &scatter->plan->problem.axis[2];
-    int64_t o, r, t;
+    int64_t o, r;
 
     scatter->quick = can_be_quick(scatter);
     scatter->joined =
@@ -119,12 +146,9 @@ void pgi_trace_tile(pgi_scatter *scatter)
     for (r = 0; r < scatter->joined && scatter->quick; r++) {
         for (o = windows.begin; o < windows.end; o++) {
             const pgi_run run = taps_inside(across, o);
-            uint32_t taps = 0;
 
-            for (t = 0; t < run.count && has_gaps(across); t++)
-                taps |= UINT32_C(1) << t * across->dilation;
             *begin++ = (int32_t)((run.count ? run.first : 0) + r * down->stride * across->in);
-            *width++ = has_gaps(across) ? (int32_t)taps : (int32_t)run.count;
+            *width++ = taps_of(&scatter->plan->problem, 2, run.count);
         }
     }
 }
@@ -137,12 +161,12 @@ static int64_t rows_alike(const pgi_scatter *scatter, int64_t h, pgi_run *rows)
     const pgi_axis *depth = &scatter->plan->problem.axis[0];
     const pgi_axis *axis = &scatter->plan->problem.axis[1];
     const int64_t left = scatter->windows[1].end - h, start = h * axis->stride - axis->pad_lo;
-    const int64_t span = (axis->kernel - 1) * axis->dilation + 1;
+    const int64_t span = extent(axis, axis->kernel);
 
     *rows = taps_inside(axis, h);
     if (axis->adaptive)
         return 1;
-    if (depth->in == 1 && axis->kernel <= PGI_CONTENDERS) {
+    if (depth->in == 1) {
         *rows = (pgi_run){start, axis->kernel};
         return left;
     }
@@ -159,7 +183,6 @@ static bool trace_joined(const pgi_scatter *scatter, int32_t *places, const char
     const pgi_problem *problem = &scatter->plan->problem;
     pgi_trace_fn *kernel = scatter->plan->kernels.trace[problem->indexing.type - 1];
     const int64_t rows = trace.count, joined = scatter->joined, windows = trace.windows;
-    int i;
 
     if (trace.lanes > 1 || joined == 1 || trace.index_row != windows * trace.step ||
         trace.place_row != windows)
@@ -173,11 +196,22 @@ static bool trace_joined(const pgi_scatter *scatter, int32_t *places, const char
         return false;
     places += trace.count * trace.place_row;
     indices += trace.count * trace.index_row * (int64_t)problem->index_size;
-    for (i = 0; i < PGI_CONTENDERS; i++)
-        trace.row[i] += (int32_t)trace.count * trace.row_step;
+    trace.first += (int32_t)trace.count * trace.row_step;
     trace.windows = rows % joined * windows;
     trace.count = trace.windows > 0;
     return kernel(places, indices, &trace);
+}
+
+/* The number that an odd one must be multiplied with to become 1, modulo 2^32: each step doubles
+ * the bits that are right, 3 at the beginning. */
+static uint32_t inverse(uint32_t odd)
+{
+    uint32_t made = odd;
+    int i;
+
+    for (i = 0; i < 4; i++)
+        made *= 2 - odd * made;
+    return made;
 }
 
 /* Winners given by rows of indices that all lie where they should, from (d, h) on; sets how many
@@ -188,59 +222,63 @@ static bool trace_rows(const pgi_scatter *scatter, int64_t d, int64_t h, int32_t
     const pgi_problem *problem = &scatter->plan->problem;
     const pgi_indexing *indexing = &problem->indexing;
     const pgi_tensor *indices = &problem->indices;
+    const pgi_axis *axis = problem->axis;
     const pgi_unit *unit = &scatter->unit;
-    const pgi_run planes = taps_inside(&problem->axis[0], d);
-    const int64_t width = problem->axis[2].in, height = unit->end[1] - unit->begin[1];
+    const pgi_run planes = taps_inside(&axis[0], d);
+    const int64_t width = axis[2].in, height = unit->end[1] - unit->begin[1];
     const int64_t batch = problem->target.offset[PGI_BATCH] + unit->batch;
     const int64_t channel = problem->target.offset[PGI_CHANNEL] + unit->channel;
-    pgi_trace trace = {
+    const int shift = __builtin_ctzll((uint64_t)indexing->unit);
+    /* rows of the tile follow each other as those of the input do */
+    const bool whole = axis[0].in == 1 || height == axis[1].in;
+    pgi_run rows;
+    int64_t lines;
+    pgi_trace trace;
+
+    *count = rows_alike(scatter, h, &rows);
+    if (!whole)
+        *count = 1;
+    if (planes.count <= 0 || rows.count <= 0)
+        return false;
+    lines = (extent(&axis[0], planes.count) - 1) * axis[1].in + extent(&axis[1], rows.count);
+    if (lines > PGI_TRACE_SPAN / width)
+        return false;
+    trace = (pgi_trace){
         .windows = length(scatter->windows[2]),
         .step = indices->stride[PGI_SPATIAL + 2],
         .lanes = unit->lanes,
         .lane_step = indices->stride[PGI_CHANNEL],
+        .count = *count,
         .index_row = indices->stride[PGI_SPATIAL + 1],
         .place_row = length(scatter->windows[2]) * unit->lanes,
         .origin = batch * indexing->batch_step + channel * indexing->channel_step,
         .origin_step = indexing->channel_step,
         .unit = indexing->unit,
+        .unit_shift = shift,
+        .unit_inverse = inverse((uint32_t)(indexing->unit >> shift)),
         .plane = indexing->plane,
-        .gaps = has_gaps(&problem->axis[2]),
+        .deep = axis[0].in > 1,
+        .gaps = any_gaps(problem),
         .begin = numbers(scatter, scatter->parts.begin),
         .width = numbers(scatter, scatter->parts.width),
-        .row_step = (int32_t)(problem->axis[1].stride * width),
+        .taps_down = taps_of(problem, 1, rows.count),
+        .taps_deep = taps_of(problem, 0, planes.count),
+        .columns = (int32_t)width,
+        .rows = (int32_t)(axis[0].in > 1 ? axis[1].in : lines),
+        .by_columns = 1.0F / (float)width,
+        .by_rows = 1.0F / (float)(axis[0].in > 1 ? axis[1].in : lines),
+        .first = (int32_t)((planes.first * axis[1].in + rows.first) * width),
+        .span = (int32_t)(lines * width),
+        .row_step = (int32_t)(axis[1].stride * width),
         .limit = (int32_t)((unit->end[0] - unit->begin[0]) * height * width),
+        .top = whole ? 0 : (int32_t)(rows.first - unit->begin[1]),
+        .height = whole ? INT32_MAX : (int32_t)height,
+        .skipped = whole ? 0 : (int32_t)((axis[1].in - height) * width),
     };
-    pgi_run rows;
-    int64_t m, t;
-    int i;
-
-    *count = trace.count = rows_alike(scatter, h, &rows);
-    /* a tile's rows follow each other as those of the plane do only if it has all of them, or is of
-     * one plane */
-    if (problem->axis[0].in > 1 && height != problem->axis[1].in)
-        *count = trace.count = 1;
-    if (planes.count <= 0 || rows.count <= 0 || planes.count > PGI_CONTENDERS ||
-        rows.count > PGI_CONTENDERS || planes.count * rows.count > PGI_CONTENDERS)
-        return false;
-    for (m = 0; m < planes.count; m++) {
-        const int64_t plane = planes.first + m * problem->axis[0].dilation;
-        const int64_t row = plane * problem->axis[1].in;
-        const int64_t base = (plane - unit->begin[0]) * height - unit->begin[1];
-
-        for (t = 0; t < rows.count; t++) {
-            const int64_t at = rows.first + t * problem->axis[1].dilation;
-            const bool within =
-                plane >= unit->begin[0] && plane < unit->end[0] &&
-                (problem->axis[0].in == 1 || (at >= unit->begin[1] && at < unit->end[1]));
-
-            trace.row[trace.rows] = (int32_t)((row + at) * width);
-            trace.move[trace.rows++] = within ? (int32_t)((base - row) * width) : PGI_NOWHERE;
-        }
-    }
-    for (i = trace.rows; i < PGI_CONTENDERS; i++) {
-        trace.row[i] = trace.row[0];
-        trace.move[i] = trace.move[0];
-    }
+    trace.move =
+        (int32_t)(((planes.first - unit->begin[0]) * height + rows.first - unit->begin[1]) *
+                  width) -
+        trace.first;
     return trace_joined(scatter, places,
                         scatter->indices +
                             pgi_row_offset(indices, d, h, scatter->windows[2].begin) *

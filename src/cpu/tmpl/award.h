@@ -79,47 +79,49 @@ static void PGI_NAME(award_one, ELEMENT)(void *to, const pgi_award *award, int64
         ((STORED *)to)[at] = STORE((REAL)award->alpha * sum);
 }
 
-/* Column c, all lanes. */
-PGI_ALWAYS_INLINE void PGI_NAME(award_group, ELEMENT)(void *to, const pgi_award *award, int64_t row,
-                                                      int64_t c, PGI_NAME(prize, ELEMENT) prize,
-                                                      int phase, int64_t group, int windows)
+/* All columns of a phase, all lanes: so that what is known of its windows stays in registers. */
+PGI_ALWAYS_INLINE void PGI_NAME(award_phase, ELEMENT)(void *to, const pgi_award *award, int64_t row,
+                                                      PGI_NAME(prize, ELEMENT) prize, int phase,
+                                                      int windows)
 {
-    const int64_t lanes = award->lanes, cell = group * lanes, term = group * award->term_step;
-    const int64_t at = row * award->to_row + c * award->to_step;
-    const AT target = WORD(set_at)(award->place + (int32_t)row * award->place_row + (int32_t)c);
+    const int64_t lanes = award->lanes, columns = award->columns, phases = award->phases;
+    const int64_t to_step = award->to_step, term_step = award->term_step;
+    const int32_t place = award->place + (int32_t)row * award->place_row;
     PGI_NAME(claims, ELEMENT) claims;
-    int64_t lane;
+    int64_t c, group, lane;
 
     PGI_NAME(claim, ELEMENT)(&claims, award, phase, windows, row);
-    for (lane = 0; lane + LANES <= lanes; lane += LANES)
-        PGI_NAME(award_put, ELEMENT)
-    (to, at + lane, PGI_NAME(awarded, ELEMENT)(&claims, windows, cell + lane, term + lane, target),
-     prize);
-    for (; lane < lanes; lane++)
-        PGI_NAME(award_one, ELEMENT)(to, award, row, c, phase, group, lane);
+    for (c = phase, group = 0; c < columns; c += phases, group++) {
+        const int64_t at = row * award->to_row + c * to_step;
+        const AT target = WORD(set_at)(place + (int32_t)c);
+
+        for (lane = 0; lane + LANES <= lanes; lane += LANES)
+            PGI_NAME(award_put, ELEMENT)
+        (to, at + lane,
+         PGI_NAME(awarded, ELEMENT)(&claims, windows, group * lanes + lane,
+                                    group * term_step + lane, target),
+         prize);
+        for (; lane < lanes; lane++)
+            PGI_NAME(award_one, ELEMENT)(to, award, row, c, phase, group, lane);
+    }
 }
 
 static void PGI_NAME(award_groups, ELEMENT)(void *to, const pgi_award *award, int64_t row,
                                             PGI_NAME(prize, ELEMENT) prize)
 {
-    int64_t c, group = 0;
-    int p = 0;
+    int p;
 
-    for (c = 0; c < award->columns; c++) {
+    for (p = 0; p < award->phases; p++) {
         const int windows = award->phase[p].windows;
 
         if (windows == 1)
-            PGI_NAME(award_group, ELEMENT)(to, award, row, c, prize, p, group, 1);
+            PGI_NAME(award_phase, ELEMENT)(to, award, row, prize, p, 1);
         else if (windows == 2)
-            PGI_NAME(award_group, ELEMENT)(to, award, row, c, prize, p, group, 2);
+            PGI_NAME(award_phase, ELEMENT)(to, award, row, prize, p, 2);
         else if (windows == 4)
-            PGI_NAME(award_group, ELEMENT)(to, award, row, c, prize, p, group, 4);
+            PGI_NAME(award_phase, ELEMENT)(to, award, row, prize, p, 4);
         else
-            PGI_NAME(award_group, ELEMENT)(to, award, row, c, prize, p, group, windows);
-        if (++p == award->phases) {
-            p = 0;
-            group++;
-        }
+            PGI_NAME(award_phase, ELEMENT)(to, award, row, prize, p, windows);
     }
 }
 
@@ -181,7 +183,8 @@ static void PGI_NAME(award, ELEMENT)(void *to, const pgi_award *award)
                  .stream = award->stream && !award->sums &&
                            (uintptr_t)to % (PGI_STREAM_ELEMENTS * sizeof(STORED)) == 0 &&
                            award->to_row % PGI_STREAM_ELEMENTS == 0 &&
-                           award->to_step % PGI_STREAM_ELEMENTS == 0 && award->lanes % LANES == 0};
+                           award->to_step % PGI_STREAM_ELEMENTS == 0 && award->lanes % LANES == 0 &&
+                           award->lanes * (int64_t)sizeof(STORED) % PGI_LINE_BYTES == 0};
     const int even = award->phase[0].windows;
     const int odd = award->phases > 1 ? award->phase[1].windows : 0;
     int64_t r;
