@@ -121,7 +121,7 @@ static int deal_dense(const pgi_problem *problem, pgi_cuda_threes *threes)
     const int64_t size = (int64_t)threes->h.size * threes->w.size;
     const int64_t bytes = size * (int64_t)problem->element_size;
     const pgi_cuda_outer *outer = &threes->outer;
-    int64_t planes = 1;
+    int64_t planes = 1, warps;
 
     if (threes->beta != 0 || threes->w.size > 32 * each || bytes > MOST_SHARED ||
         !pgi_cuda_outer_make(problem, false, 1, &threes->outer) ||
@@ -134,6 +134,10 @@ static int deal_dense(const pgi_problem *problem, pgi_cuda_threes *threes)
         planes *= 2;
     threes->lanes = (int)pgi_ceil_div(threes->w.size, each);
     threes->grouped = 32 / threes->lanes;
+    for (warps = planes; warps % threes->grouped;)
+        warps += planes;
+    if (warps * bytes <= ENOUGH_SHARED)
+        planes = warps; /* of whole ones */
     threes->dense = (int)(planes * pgi_max(1, ENOUGH_SHARED / (planes * bytes)));
     threes->dense = (int)pgi_min(threes->dense, MOST_WARPS * threes->grouped / planes * planes);
     return threes->dense * bytes <= MOST_SHARED ? (int)(threes->dense * bytes) : 0;

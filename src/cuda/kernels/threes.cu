@@ -55,6 +55,14 @@ template <typename Real, int V> struct pgi_threes_divisors {
     }
 };
 
+// Whether vectors are, in memory.
+template <typename T, int V>
+__device__ static bool are_aligned(const pgi_cuda_threes &all, const pgi_cuda_memory &memory)
+{
+    return is_aligned<T, V>((const T *)memory.source + all.outer.source_begin) &&
+           is_aligned<T, V>((const T *)memory.target);
+}
+
 // Sums of three neighbours of a row; those at the ends come from the lanes beside this one.
 template <typename Real, int V>
 __device__ static void sum_threes(Real (&sum)[V], bool first, bool last)
@@ -71,8 +79,9 @@ __device__ static void sum_threes(Real (&sum)[V], bool first, bool last)
     sum_runs<3, V>(value, sum);
 }
 
-// V places of a row, down a plane, two rows at a time. What comes is loaded two such batches ahead:
-// threads are few, and memory is far.
+// V places of a row, down a plane, two rows at a time; the first two have no targets, but are
+// before the first and at it. AHEAD such batches are under way, since threads are few, and the loop
+// is unrolled for them: moving what has not come would wait for it.
 template <typename T, int V, bool FORWARD, bool PLAIN>
 __device__ static void march_planes(const pgi_cuda_threes &all, const pgi_cuda_memory &memory)
 {
@@ -88,6 +97,7 @@ __device__ static void march_planes(const pgi_cuda_threes &all, const pgi_cuda_m
     const bool stores = here && lane % all.lanes >= halo && lane % all.lanes < all.lanes - halo;
     const int begin = (int)blockIdx.y * all.segment, end = min(begin + all.segment, all.h.size);
     const Real alpha = PLAIN ? 1 : (Real)all.alpha, beta = PLAIN ? 0 : (Real)all.beta;
+    const bool aligned = PLAIN || are_aligned<T, V>(all, memory);
     const T *from = (const T *)memory.source;
     T *to = (T *)memory.target;
     pgi_threes_divisors<Real, V> divisors(all, x);
@@ -101,7 +111,7 @@ __device__ static void march_planes(const pgi_cuda_threes &all, const pgi_cuda_m
 #pragma unroll
     for (int i = 0; i < V; i++)
         ring[i].clear();
-    // the first batch has no targets: it has the rows before the first and at it
+#pragma unroll AHEAD
     for (int row = begin - 1 - AHEAD * P; row <= end; row += P) {
         const bool ordinary = FORWARD || are_ordinary(next[0]);
         Real value[P][V], sum[V][P];
@@ -118,7 +128,7 @@ __device__ static void march_planes(const pgi_cuda_threes &all, const pgi_cuda_m
 
             next[AHEAD - 1][p] = {};
             if (here && (unsigned)late < (unsigned)all.h.size && late <= end)
-                load_vector<PLAIN>(from + p * all.h.source_stride, &next[AHEAD - 1][p]);
+                load_vector(from + p * all.h.source_stride, &next[AHEAD - 1][p], aligned);
         }
         from += P * all.h.source_stride;
         if (row < begin - 1)
@@ -157,14 +167,13 @@ __device__ static void march_planes(const pgi_cuda_threes &all, const pgi_cuda_m
                 make_means(made, divisors.inverse, divisors.usual());
             }
             if (stores && target < end)
-                store_scaled<PLAIN>(to, made, alpha, beta);
+                store_scaled(to, made, alpha, beta, aligned);
             to += all.h.target_stride;
         }
     }
 }
 
-// V channels of a band of rows, along W. Of 16 bits there are too few bytes in one place of the
-// band.
+// V channels of a band of rows, along W. One place of the band has too few bytes of 16-bit types.
 template <typename T, int V, bool FORWARD, bool PLAIN>
 __device__ static void march_channels(const pgi_cuda_threes &all, const pgi_cuda_memory &memory)
 {
@@ -177,6 +186,7 @@ __device__ static void march_channels(const pgi_cuda_threes &all, const pgi_cuda
     const unsigned image = piece / (unsigned)all.bands;
     const int begin = (int)blockIdx.y * all.segment, end = min(begin + all.segment, all.w.size);
     const Real alpha = PLAIN ? 1 : (Real)all.alpha, beta = PLAIN ? 0 : (Real)all.beta;
+    const bool aligned = PLAIN || are_aligned<T, V>(all, memory);
     const pgi_inverse<Real> *inverses = make_inverses<Real>(all);
     pgi_inverse<Real> inverse[ROWS]; // of the places of these rows
     int counted = -1;                // on W
@@ -195,6 +205,7 @@ __device__ static void march_channels(const pgi_cuda_threes &all, const pgi_cuda
 #pragma unroll
         for (int i = 0; i < V; i++)
             ring[r][i].clear();
+#pragma unroll AHEAD
     for (int place = begin - 1 - AHEAD; place <= end; place++) {
         const bool ordinary = FORWARD || are_ordinary(next[0]);
         const int column_count = count_of(all.w, FORWARD ? place - 1 : place);
@@ -212,7 +223,7 @@ __device__ static void march_channels(const pgi_cuda_threes &all, const pgi_cuda
             next[AHEAD - 1][r] = {};
             if (late <= end && (unsigned)late < (unsigned)all.w.size &&
                 (unsigned)(band - 1 + r) < (unsigned)all.h.size)
-                load_vector<PLAIN>(from + r * all.h.source_stride, &next[AHEAD - 1][r]);
+                load_vector(from + r * all.h.source_stride, &next[AHEAD - 1][r], aligned);
         }
         from += all.w.source_stride;
         if (place < begin - 1)
@@ -264,7 +275,7 @@ __device__ static void march_channels(const pgi_cuda_threes &all, const pgi_cuda
                     each[i] = inverse[r + 1];
                 make_means(sum[r], each, each[0].high != 0);
             }
-            store_scaled<PLAIN>(to + r * all.h.target_stride, sum[r], alpha, beta);
+            store_scaled(to + r * all.h.target_stride, sum[r], alpha, beta, aligned);
         }
         to += all.w.target_stride;
     }
@@ -272,7 +283,7 @@ __device__ static void march_channels(const pgi_cuda_threes &all, const pgi_cuda
 
 // C places of a row, down a plane in shared memory, where the sums take the place of the sources.
 // Which of the C there are a thread asks for each, so that rows need not be whole vectors.
-template <typename T, int C, bool FORWARD>
+template <typename T, int C, bool FORWARD, bool PLAIN>
 __device__ static void march_shared(const pgi_cuda_threes &all, T *planes, unsigned count)
 {
     typedef pgi_real<T> Real;
@@ -280,7 +291,7 @@ __device__ static void march_shared(const pgi_cuda_threes &all, T *planes, unsig
     const unsigned plane = threadIdx.x / 32 * (unsigned)all.grouped + (unsigned)group;
     const int x = lane % all.lanes * C;
     const int own = group < all.grouped && plane < count ? min(C, wide - x) : 0;
-    const Real alpha = (Real)all.alpha;
+    const Real alpha = PLAIN ? 1 : (Real)all.alpha;
     T *at = planes + (own > 0 ? plane * (unsigned)(wide * all.h.size) + (unsigned)x : 0);
     pgi_threes_divisors<Real, C> divisors(all, x);
     pgi_ring<Real, 3> ring[C];
@@ -333,7 +344,7 @@ __device__ static void march_shared(const pgi_cuda_threes &all, T *planes, unsig
 
 // Planes that lie one behind the other, whatever their rows are: as many as there are in a block's
 // piece of memory, which is read and written in whole vectors.
-template <typename T, int C, bool FORWARD>
+template <typename T, int C, bool FORWARD, bool PLAIN>
 __device__ static void march_dense(const pgi_cuda_threes &all, const pgi_cuda_memory &memory)
 {
     constexpr int V = 16 / sizeof(T);
@@ -354,7 +365,7 @@ __device__ static void march_dense(const pgi_cuda_threes &all, const pgi_cuda_me
         planes[i] = load_element(from + i);
     await_groups<0>();
     __syncthreads();
-    march_shared<T, C, FORWARD>(all, planes, count);
+    march_shared<T, C, FORWARD, PLAIN>(all, planes, count);
     __syncthreads();
     for (unsigned i = threadIdx.x * V; i < stored; i += blockDim.x * V)
         store_vector<true>(to + i, *(const pgi_vector<T, V> *)(planes + i));
@@ -362,41 +373,29 @@ __device__ static void march_dense(const pgi_cuda_threes &all, const pgi_cuda_me
         to[i] = planes[i];
 }
 
-// Whether vectors are aligned, and results stored as they are.
-template <typename T, int V>
-__device__ static bool is_plain(const pgi_cuda_threes &all, const pgi_cuda_memory &memory)
-{
-    return is_aligned<T, V>((const T *)memory.source + all.outer.source_begin) &&
-           is_aligned<T, V>((const T *)memory.target) && all.alpha == 1 && all.beta == 0;
-}
-
-#define THREES(name, vector, blocks, suffix, type)                                                 \
-    extern "C" __global__ void __launch_bounds__(PGI_THREES_THREADS, blocks)                       \
+// PLAIN: vectors, if there are any, are aligned, and results stored as they are.
+#define THREES(name, each, aligned, suffix, type)                                                  \
+    extern "C" __global__ void __launch_bounds__(PGI_THREES_THREADS, 2)                            \
         pgi_threes_##name##_##suffix(const __grid_constant__ pgi_cuda_threes threes,               \
                                      const pgi_cuda_memory memory)                                 \
     {                                                                                              \
-        const bool plain = is_plain<type, vector>(threes, memory);                                 \
+        const bool plain =                                                                         \
+            threes.alpha == 1 && threes.beta == 0 && are_aligned<type, aligned>(threes, memory);   \
                                                                                                    \
         if (threes.forward)                                                                        \
-            plain ? march_##name<type, vector, true, true>(threes, memory)                         \
-                  : march_##name<type, vector, true, false>(threes, memory);                       \
+            plain ? march_##name<type, each, true, true>(threes, memory)                           \
+                  : march_##name<type, each, true, false>(threes, memory);                         \
         else                                                                                       \
-            plain ? march_##name<type, vector, false, true>(threes, memory)                        \
-                  : march_##name<type, vector, false, false>(threes, memory);                      \
+            plain ? march_##name<type, each, false, true>(threes, memory)                          \
+                  : march_##name<type, each, false, false>(threes, memory);                        \
     }
 
-#define THREES_DENSE(each, suffix, type)                                                           \
-    extern "C" __global__ void __launch_bounds__(PGI_THREES_THREADS) pgi_threes_dense_##suffix(    \
-        const __grid_constant__ pgi_cuda_threes threes, const pgi_cuda_memory memory)              \
-    {                                                                                              \
-        threes.forward ? march_dense<type, each, true>(threes, memory)                             \
-                       : march_dense<type, each, false>(threes, memory);                           \
-    }
+#define THREES_VECTORS(name, each, suffix, type) THREES(name, each, each, suffix, type)
 
 #define THREES_TYPE(suffix, type)                                                                  \
-    THREES(planes, PGI_THREES_PLACES(sizeof(type)), 2, suffix, type)                               \
-    THREES(channels, PGI_THREES_CHANNELS(sizeof(type)), 2, suffix, type)                           \
-    THREES_DENSE(PGI_THREES_DENSE(sizeof(type)), suffix, type)
+    THREES_VECTORS(planes, PGI_THREES_PLACES(sizeof(type)), suffix, type)                          \
+    THREES_VECTORS(channels, PGI_THREES_CHANNELS(sizeof(type)), suffix, type)                      \
+    THREES(dense, PGI_THREES_DENSE(sizeof(type)), 1, suffix, type)
 
 THREES_TYPE(f32, float)
 THREES_TYPE(f64, double)
