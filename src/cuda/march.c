@@ -156,7 +156,7 @@ static double choose_tile(pgi_cuda_march *march, int rank, int side, bool single
     return best * (double)march->inner.count * (double)march->outer.count;
 }
 
-/* Threads' sources and divisors; tiles before and after the rows' stage, or two in turn, for every
+/* Threads' sources and inverses; tiles before and after the rows' stage, or two in turn, for every
  * source of a batch; and what windows count. */
 static int shared_bytes(const pgi_cuda_march *march, const pgi_problem *problem, bool singles,
                         int threads)

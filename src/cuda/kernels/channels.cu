@@ -6,71 +6,67 @@
 #include "cuda/kernels/ring.cuh"
 #include "cuda/kernels/vector.cuh"
 
-// The divisors of a segment's windows, and their reciprocals, in shared memory.
-template <typename Real, int V> struct pgi_divisors {
-    Real *by, *inverse;
-    Real divisor, reciprocal; // of all windows, if they are alike
+// The inverses of a segment's divisors, in shared memory.
+template <typename T, int V> struct pgi_inverses {
+    typedef pgi_real<T> Real;
+    pgi_inverse<Real> *at;
+    pgi_inverse<Real> one; // of all windows, if they are alike
 
-    __device__ pgi_divisors(const pgi_cuda_march &all, int first, int count, char *shared)
+    __device__ pgi_inverses(const pgi_cuda_march &all, int first, int count, char *shared)
     {
         const int64_t windows = all.forward ? all.march.targets : all.march.sources;
 
-        by = (Real *)shared;
-        inverse = by + count;
-        divisor = (Real)all.divisor;
-        reciprocal = reciprocal_of(divisor);
+        at = (pgi_inverse<Real> *)shared;
+        one = inverse_of((Real)all.divisor);
         for (int i = (int)threadIdx.x; i < count; i += (int)blockDim.x) {
-            const int64_t at = first + i;
+            const int64_t window = first + i;
 
-            by[i] = (Real)all.divisor;
-            if (all.divisor_rule != 0)
-                by[i] =
-                    at < 0 || at >= windows
-                        ? 1
-                        : (Real)pgi_axis_count(&all.march.axis, (poolgrad_divisor)all.divisor_rule,
-                                               all.march.window + at);
-            inverse[i] = reciprocal_of(by[i]);
+            if (all.divisor_rule == 0)
+                at[i] = one;
+            else if (window < 0 || window >= windows)
+                at[i] = inverse_of((Real)1);
+            else
+                at[i] = inverse_of((Real)pgi_axis_count(&all.march.axis,
+                                                        (poolgrad_divisor)all.divisor_rule,
+                                                        all.march.window + window));
         }
         __syncthreads();
     }
 
-    // What belongs to one place.
-    __device__ void divide(Real (&value)[V], int at, Real zero) const
+    // The terms of places from one on, V of each.
+    template <int P>
+    __device__ void make_batch(const pgi_cuda_march &all, const pgi_vector<T, V> (&from)[P],
+                               Real (&value)[P * V], int first) const
     {
-        Real divisors[V], reciprocals[V];
+#pragma unroll
+        for (int i = 0; i < P * V; i++)
+            value[i] = widen(from[i / V], i % V);
+        if (all.forward) {
+            add_zero(value);
+        } else if (all.divisor_rule == 0) {
+            make_terms(value, one, are_ordinary(from));
+        } else {
+            pgi_inverse<Real> inverse[P * V];
+            bool usual = are_ordinary(from);
 
 #pragma unroll
-        for (int i = 0; i < V; i++) {
-            divisors[i] = by[at];
-            reciprocals[i] = inverse[at];
+            for (int i = 0; i < P * V; i++) {
+                inverse[i] = at[first + i / V];
+                usual = usual && inverse[i].high != 0;
+            }
+            make_terms(value, inverse, usual);
         }
-        divide_all(value, divisors, reciprocals, reciprocals[0] != 0, zero);
     }
 
-    // The terms of places from one on, V of each.
-    template <int COUNT>
-    __device__ void make_batch(const pgi_cuda_march &all, Real (&value)[COUNT], int at) const
+    // The means of a place.
+    __device__ void divide(Real (&sum)[V], int place) const
     {
-        if (all.forward) {
-#pragma unroll
-            for (int i = 0; i < COUNT; i++)
-                value[i] = value[i] + 0;
-        } else if (all.divisor_rule == 0) {
-            make_terms(value, divisor, reciprocal);
-        } else {
-#pragma unroll
-            for (int p = 0; p < COUNT / V; p++) {
-                Real one[V];
+        pgi_inverse<Real> inverse[V];
 
 #pragma unroll
-                for (int i = 0; i < V; i++)
-                    one[i] = value[p * V + i];
-                divide(one, at + p, (Real)0);
-#pragma unroll
-                for (int i = 0; i < V; i++)
-                    value[p * V + i] = one[i];
-            }
-        }
+        for (int i = 0; i < V; i++)
+            inverse[i] = at[place];
+        make_means(sum, inverse, inverse[0].high != 0);
     }
 };
 
@@ -83,8 +79,8 @@ __device__ static void march_channels(const pgi_cuda_march &all, const pgi_cuda_
     const int begin = (int)blockIdx.y * all.segment, sources = (int)all.march.sources;
     const int end = min(begin + all.segment, (int)all.march.targets);
     const int first = begin + (int)all.march.shift + L - 1 - AHEAD;
-    const pgi_divisors<Real, V> divisors(all, all.forward ? begin : first, all.segment + AHEAD + P,
-                                         shared);
+    const pgi_inverses<T, V> inverses(all, all.forward ? begin : first, all.segment + AHEAD + P,
+                                      shared);
     const int64_t thread = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     const int groups = (int)all.column.targets / V;
     const int64_t row = thread / groups, channel = thread % groups * V;
@@ -117,12 +113,7 @@ __device__ static void march_channels(const pgi_cuda_march &all, const pgi_cuda_
     for (int done = -AHEAD; begin + done < end; done += P) {
         Real sum[V][P], value[P * V];
 
-#pragma unroll
-        for (int p = 0; p < P; p++)
-#pragma unroll
-            for (int i = 0; i < V; i++)
-                value[p * V + i] = widen(next[p].e[i]);
-        divisors.make_batch(all, value, done + AHEAD);
+        inverses.make_batch(all, next, value, done + AHEAD);
         if (begin + done + P < end)
             fetch(first + done + AHEAD + P);
 #pragma unroll
@@ -146,7 +137,7 @@ __device__ static void march_channels(const pgi_cuda_march &all, const pgi_cuda_
             for (int i = 0; i < V; i++)
                 made[i] = sum[i][p];
             if (all.forward)
-                divisors.divide(made, done + p, (Real)-0.0);
+                inverses.divide(made, done + p);
             store_scaled(to, made, (Real)all.alpha, (Real)all.beta, aligned);
             to += target_stride;
         }

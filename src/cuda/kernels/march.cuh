@@ -47,10 +47,10 @@ template <typename T, int L, int RANK, bool SINGLES> struct pgi_marcher {
     const pgi_cuda_march &all;
     bool aligned; /* vectors are, in memory */
 
-    /* In shared memory: what the thread has fetched, and what it divides by: the divisors of its
-     * sources, or of its targets in a forward pass, and their inverses. */
+    /* In shared memory: what the thread has fetched, and the inverses of the divisors of its
+     * sources, or of its targets in a forward pass. */
     pgi_vector<T, V> *fetched;
-    pgi_vector<Real, V> *divisors;
+    pgi_vector<Real, V> *inverses; /* what is high of them; what is low, after all threads' */
 
     /* P tiles; P after the rows' stage, or another P in turn; what windows count. */
     Real *cells, *summed;
@@ -68,8 +68,8 @@ template <typename T, int L, int RANK, bool SINGLES> struct pgi_marcher {
     int rows_from, rows_to;
     int take[N], to[N];
 
-    int counted; /* by the windows of the divisors, on the marched axis */
-    bool usual;  /* no inverse is 0 */
+    int counted; /* by the windows of the inverses, on the marched axis */
+    bool usual;  /* none of them has a `high` of 0 */
 
     __device__ pgi_marcher(const pgi_cuda_march &march, const pgi_cuda_memory &memory, char *shared)
         : all(march)
@@ -89,8 +89,8 @@ template <typename T, int L, int RANK, bool SINGLES> struct pgi_marcher {
         summed_size = RANK == 3 ? parts() * summed_part : cells_size;
         fetched = (pgi_vector<T, V> *)shared + threadIdx.x;
         shared += PGI_MARCH_STAGES * P * blockDim.x * sizeof *fetched;
-        divisors = (pgi_vector<Real, V> *)shared + threadIdx.x;
-        shared += 2 * blockDim.x * sizeof *divisors;
+        inverses = (pgi_vector<Real, V> *)shared + threadIdx.x;
+        shared += 2 * blockDim.x * sizeof *inverses;
         cells = (Real *)shared;
         summed = cells + P * cells_size;
         march_count = (int *)(summed + P * summed_size);
@@ -188,10 +188,10 @@ template <typename T, int L, int RANK, bool SINGLES> struct pgi_marcher {
     }
 
     /* What is divided by, where windows count so much on the marched axis. */
-    __device__ void find_divisors(int steps_count)
+    __device__ void find_inverses(int steps_count)
     {
         const int wide = all.forward ? all.columns : all.cells;
-        pgi_vector<Real, V> by, inverse;
+        pgi_vector<Real, V> high, low;
         int row, x;
 
         counted = steps_count;
@@ -199,34 +199,40 @@ template <typename T, int L, int RANK, bool SINGLES> struct pgi_marcher {
         own(0, wide, &row, &x);
 #pragma unroll
         for (int i = 0; i < V; i++) {
-            by.e[i] = (Real)all.divisor;
+            Real divisor = (Real)all.divisor;
+
             if (all.divisor_rule != 0) {
                 if (SINGLES)
                     own(i, wide, &row, &x);
-                by.e[i] = 1;
+                divisor = 1;
                 if (row < all.source_rows)
-                    by.e[i] = (Real)(column_count[SINGLES ? x : x + i] *
+                    divisor = (Real)(column_count[SINGLES ? x : x + i] *
                                      (RANK == 3 ? row_count[row] : 1)) *
                               (Real)steps_count;
             }
-            inverse.e[i] = reciprocal_of(by.e[i]);
-            usual = usual && inverse.e[i] != 0;
+            const pgi_inverse<Real> inverse = inverse_of(divisor);
+
+            high.e[i] = inverse.high;
+            low.e[i] = inverse.low;
+            usual = usual && inverse.high != 0;
         }
-        copy_shared(divisors->e, by.e);
-        copy_shared(divisors[blockDim.x].e, inverse.e);
+        copy_shared(inverses->e, high.e);
+        copy_shared(inverses[blockDim.x].e, low.e);
     }
 
-    /* Divides by what a step's windows count; `counts` is of those on the marched axis. */
-    __device__ void divide(Real (&value)[V], const int *counts, Real zero)
+    /* Those of a step; `counts` is what its windows count on the marched axis. */
+    __device__ void get_inverses(const int *counts, pgi_inverse<Real> (&inverse)[V])
     {
         const int steps_count = RANK != 1 && all.divisor_rule != 0 ? *counts : 1;
-        pgi_vector<Real, V> by, inverse;
+        pgi_vector<Real, V> high, low;
 
         if (steps_count != counted)
-            find_divisors(steps_count);
-        copy_shared(by.e, divisors->e);
-        copy_shared(inverse.e, divisors[blockDim.x].e);
-        divide_all(value, by.e, inverse.e, usual, zero);
+            find_inverses(steps_count);
+        copy_shared(high.e, inverses->e);
+        copy_shared(low.e, inverses[blockDim.x].e);
+#pragma unroll
+        for (int i = 0; i < V; i++)
+            inverse[i] = {high.e[i], low.e[i]};
     }
 
     /* V numbers, which are aligned to 16 bytes. */
@@ -303,8 +309,8 @@ template <typename T, int L, int RANK, bool SINGLES> struct pgi_marcher {
         }
     }
 
-    /* Whether the divisors at hand are those of all steps of a batch. */
-    __device__ bool has_divisors(const int *counts) const
+    /* Whether the inverses at hand are those of all steps of a batch. */
+    __device__ bool has_inverses(const int *counts) const
     {
         bool same = true;
 
@@ -317,42 +323,33 @@ template <typename T, int L, int RANK, bool SINGLES> struct pgi_marcher {
         return counted == 1;
     }
 
-    /* The terms of a batch; `counts` is what their windows count on the marched axis. Hardly ever
-     * is there one that needs more than a look at all of them. */
+    /* The terms of a batch. Hardly ever is there one that needs more than a look at all of them. */
     __device__ void make_batch(int stage, const int *counts, Real (&value)[P][V])
     {
-        bool ordinary_all = !all.forward && has_divisors(counts) && usual;
+        pgi_inverse<Real> inverse[V];
+        pgi_vector<T, V> read[P];
 
 #pragma unroll
         for (int p = 0; p < P; p++) {
-            const pgi_vector<T, V> read = fetched[(stage * P + p) * (int)blockDim.x];
-
+            read[p] = fetched[(stage * P + p) * (int)blockDim.x];
 #pragma unroll
-            for (int i = 0; i < V; i++) {
-                value[p][i] = widen(read.e[i]);
-                ordinary_all = ordinary_all && ordinary(value[p][i]);
-            }
+            for (int i = 0; i < V; i++)
+                value[p][i] = widen(read[p], i);
         }
-        if (ordinary_all) {
-            pgi_vector<Real, V> by, inverse;
-
-            copy_shared(by.e, divisors->e);
-            copy_shared(inverse.e, divisors[blockDim.x].e);
+        if (all.forward) {
 #pragma unroll
             for (int p = 0; p < P; p++)
+                add_zero(value[p]);
+        } else if (has_inverses(counts) && usual && are_ordinary(read)) {
+            get_inverses(counts, inverse);
 #pragma unroll
-                for (int i = 0; i < V; i++)
-                    value[p][i] = corrected(value[p][i], by.e[i], inverse.e[i]);
+            for (int p = 0; p < P; p++)
+                make_terms(value[p], inverse, true);
         } else {
 #pragma unroll
             for (int p = 0; p < P; p++) {
-                if (!all.forward) {
-                    divide(value[p], counts + p, (Real)0);
-                } else {
-#pragma unroll
-                    for (int i = 0; i < V; i++)
-                        value[p][i] = value[p][i] + 0;
-                }
+                get_inverses(counts + p, inverse);
+                make_terms(value[p], inverse, usual && are_ordinary(read[p]));
             }
         }
     }
@@ -473,8 +470,12 @@ template <typename T, int L, int RANK, bool SINGLES> struct pgi_marcher {
             else
                 sum_neighbours(tile + take[0], apart, sum);
         }
-        if (all.forward)
-            divide(sum, counts, (Real)-0.0);
+        if (all.forward) {
+            pgi_inverse<Real> inverse[V];
+
+            get_inverses(counts, inverse);
+            make_means(sum, inverse, usual);
+        }
         if constexpr (SINGLES) {
 #pragma unroll
             for (int i = 0; i < V; i++) {
