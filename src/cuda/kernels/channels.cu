@@ -2,23 +2,25 @@
 // Averages of rank 1 whose channels lie side by side: every thread marches along W with channels of
 // its own, and needs no other's.
 #include "cuda/kernels/general.h"
+#include "cuda/kernels/inverse.cuh"
 #include "cuda/kernels/march.h"
 #include "cuda/kernels/ring.cuh"
 #include "cuda/kernels/vector.cuh"
 
-// The divisors of a segment's windows, and their reciprocals, in shared memory.
-template <typename Real, int V> struct pgi_divisors {
-    Real *by, *inverse;
-    Real divisor, reciprocal; // of all windows, if they are alike
+// What a segment's windows count, and the inverses, in shared memory.
+template <typename T, int V> struct pgi_divisors {
+    typedef pgi_real<T> Real;
+    pgi_inverse<Real> *inverses;
+    Real *by;
+    pgi_inverse<Real> inverse; // of all windows, if they are alike
 
     __device__ pgi_divisors(const pgi_cuda_march &all, int first, int count, char *shared)
     {
         const int64_t windows = all.forward ? all.march.targets : all.march.sources;
 
-        by = (Real *)shared;
-        inverse = by + count;
-        divisor = (Real)all.divisor;
-        reciprocal = reciprocal_of(divisor);
+        inverses = (pgi_inverse<Real> *)shared;
+        by = (Real *)(inverses + count);
+        inverse = inverse_of((Real)all.divisor);
         for (int i = (int)threadIdx.x; i < count; i += (int)blockDim.x) {
             const int64_t at = first + i;
 
@@ -29,47 +31,27 @@ template <typename Real, int V> struct pgi_divisors {
                         ? 1
                         : (Real)pgi_axis_count(&all.march.axis, (poolgrad_divisor)all.divisor_rule,
                                                all.march.window + at);
-            inverse[i] = reciprocal_of(by[i]);
+            inverses[i] = inverse_of(by[i]);
         }
         __syncthreads();
     }
 
-    // What belongs to one place.
-    __device__ void divide(Real (&value)[V], int at, Real zero) const
-    {
-        Real divisors[V], reciprocals[V];
-
-#pragma unroll
-        for (int i = 0; i < V; i++) {
-            divisors[i] = by[at];
-            reciprocals[i] = inverse[at];
-        }
-        divide_all(value, divisors, reciprocals, reciprocals[0] != 0, zero);
-    }
-
-    // The terms of places from one on, V of each.
+    // What belongs to places from one on, V of each; + 0 for terms.
     template <int COUNT>
-    __device__ void make_batch(const pgi_cuda_march &all, Real (&value)[COUNT], int at) const
+    __device__ void divide(const pgi_cuda_march &all, Real (&value)[COUNT], int at) const
     {
-        if (all.forward) {
+        if (needs_division<T>(value, all.forward) || inverse.high == 0) {
 #pragma unroll
             for (int i = 0; i < COUNT; i++)
-                value[i] = value[i] + 0;
+                value[i] = divided(value[i], by[at + i / V]) + 0;
         } else if (all.divisor_rule == 0) {
-            make_terms(value, divisor, reciprocal);
+#pragma unroll
+            for (int i = 0; i < COUNT; i++)
+                value[i] = term(value[i], inverse);
         } else {
 #pragma unroll
-            for (int p = 0; p < COUNT / V; p++) {
-                Real one[V];
-
-#pragma unroll
-                for (int i = 0; i < V; i++)
-                    one[i] = value[p * V + i];
-                divide(one, at + p, (Real)0);
-#pragma unroll
-                for (int i = 0; i < V; i++)
-                    value[p * V + i] = one[i];
-            }
+            for (int i = 0; i < COUNT; i++)
+                value[i] = term(value[i], inverses[at + i / V]);
         }
     }
 };
@@ -83,8 +65,8 @@ __device__ static void march_channels(const pgi_cuda_march &all, const pgi_cuda_
     const int begin = (int)blockIdx.y * all.segment, sources = (int)all.march.sources;
     const int end = min(begin + all.segment, (int)all.march.targets);
     const int first = begin + (int)all.march.shift + L - 1 - AHEAD;
-    const pgi_divisors<Real, V> divisors(all, all.forward ? begin : first, all.segment + AHEAD + P,
-                                         shared);
+    const pgi_divisors<T, V> divisors(all, all.forward ? begin : first, all.segment + AHEAD + P,
+                                      shared);
     const int64_t thread = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     const int groups = (int)all.column.targets / V;
     const int64_t row = thread / groups, channel = thread % groups * V;
@@ -122,7 +104,13 @@ __device__ static void march_channels(const pgi_cuda_march &all, const pgi_cuda_
 #pragma unroll
             for (int i = 0; i < V; i++)
                 value[p * V + i] = widen(next[p].e[i]);
-        divisors.make_batch(all, value, done + AHEAD);
+        if (all.forward) {
+#pragma unroll
+            for (int i = 0; i < P * V; i++)
+                value[i] = value[i] + 0;
+        } else {
+            divisors.divide(all, value, done + AHEAD);
+        }
         if (begin + done + P < end)
             fetch(first + done + AHEAD + P);
 #pragma unroll
@@ -146,7 +134,7 @@ __device__ static void march_channels(const pgi_cuda_march &all, const pgi_cuda_
             for (int i = 0; i < V; i++)
                 made[i] = sum[i][p];
             if (all.forward)
-                divisors.divide(made, done + p, (Real)-0.0);
+                divisors.divide(all, made, done + p);
             store_scaled(to, made, (Real)all.alpha, (Real)all.beta, aligned);
             to += target_stride;
         }
