@@ -29,8 +29,3 @@ bool pgi_cuda_one_divisor(const pgi_problem *problem, int64_t *divisor)
         *divisor = desc->divisor_override;
     return one;
 }
-
-bool pgi_cuda_is_power(int64_t divisor)
-{
-    return divisor > 0 && divisor < 1 << 22 && (divisor & (divisor - 1)) == 0;
-}

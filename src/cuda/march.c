@@ -393,7 +393,7 @@ static poolgrad_status add_channels(poolgrad_cuda_plan *plan, pgi_cuda_march *ma
     snprintf(kernel, sizeof kernel, "pgi_channels_%d_%d_%s", each, side,
              pgi_cuda_type(problem->desc.dtype));
     step = pgi_cuda_step_add(plan, "channels", kernel, PGI_CHANNELS_THREADS,
-                             (int)(3 * real * (PGI_MARCH_MOST + side + 2 * PGI_CHANNELS_BATCH)));
+                             (int)(2 * real * (PGI_MARCH_MOST + side + 2 * PGI_CHANNELS_BATCH)));
     PGI_TRY(pgi_cuda_step_find(plan, step, error));
     step->grid_x = (unsigned)blocks;
     step->grid_y = (unsigned)cut_segments(march, plan, side, step, blocks);

@@ -258,7 +258,6 @@ poolgrad_status pgi_near_step(poolgrad_cuda_plan *plan, const pgi_problem *probl
     if (mode == PGI_NEAR_SPAN)
         fill_span(near, problem);
     near->uniform = pgi_cuda_one_divisor(problem, &near->divisor);
-    near->exact = near->uniform && pgi_cuda_is_power(near->divisor);
     if (!near->uniform && problem->desc.divisor != POOLGRAD_OVERRIDE)
         near->divisor = 0;
     if (pgi_is_max(problem->desc.op))

@@ -126,9 +126,6 @@ int64_t pgi_cuda_segment(const poolgrad_cuda_plan *plan, const pgi_cuda_step *st
 /* Whether all windows are divided by the same number, which is then *divisor. */
 bool pgi_cuda_one_divisor(const pgi_problem *problem, int64_t *divisor);
 
-/* Whether a divisor is a power of two that every compute type divides by exactly. */
-bool pgi_cuda_is_power(int64_t divisor);
-
 /* "f32", "bf16", ... */
 const char *pgi_cuda_type(poolgrad_dtype dtype);
 

@@ -9,6 +9,12 @@
 /* Rows, or places of a row, that a thread begins with and has no targets for; and setting out. */
 #define LOST 6
 
+/* Bytes of planes in shared memory: many small blocks on a multiprocessor load, sum and store at
+ * the same time. And warps of such a block. */
+#define ENOUGH_SHARED (20 << 10)
+#define MOST_SHARED   (48 << 10)
+#define MOST_WARPS    (PGI_THREES_THREADS / 32)
+
 static bool describe_axis(const pgi_problem *problem, int i, bool one_divisor,
                           pgi_cuda_threes_axis *made)
 {
@@ -57,6 +63,17 @@ static bool describe(const poolgrad_cuda_plan *plan, pgi_cuda_threes *threes)
            describe_axis(problem, 2, one_divisor, &threes->w);
 }
 
+/* Whether rows, and planes or images, begin at whole vectors if the first does. */
+static bool has_vectors(const pgi_cuda_threes *threes, int width)
+{
+    const pgi_cuda_outer *outer = &threes->outer;
+
+    return threes->h.source_stride % width == 0 && threes->h.target_stride % width == 0 &&
+           outer->source_slow % width == 0 && outer->target_slow % width == 0 &&
+           (outer->fast == 1 ||
+            (outer->source_fast % width == 0 && outer->target_fast % width == 0));
+}
+
 /* Deals planes to warps. Returns how many threads that takes; 0 if rows are no whole vectors. */
 static int64_t deal_planes(const pgi_problem *problem, pgi_cuda_threes *threes)
 {
@@ -64,7 +81,7 @@ static int64_t deal_planes(const pgi_problem *problem, pgi_cuda_threes *threes)
     const int64_t vectors = threes->w.size / width;
 
     if (threes->w.size % width || threes->w.source_stride != 1 || threes->w.target_stride != 1 ||
-        !pgi_cuda_outer_make(problem, false, 1, &threes->outer))
+        !pgi_cuda_outer_make(problem, false, 1, &threes->outer) || !has_vectors(threes, width))
         return 0;
     threes->grouped = vectors <= 32 ? (int)(32 / vectors) : 1;
     threes->lanes = vectors <= 32 ? (int)vectors : 32;
@@ -75,44 +92,91 @@ static int64_t deal_planes(const pgi_problem *problem, pgi_cuda_threes *threes)
 /* Deals vectors of channels, in bands of rows, to threads. */
 static int64_t deal_channels(const pgi_problem *problem, pgi_cuda_threes *threes)
 {
-    const int64_t width = PGI_THREES_CHANNELS(problem->element_size);
+    const int width = PGI_THREES_CHANNELS(problem->element_size);
     const int64_t channels = problem->target.extent[PGI_CHANNEL];
 
     if (channels % width || problem->source.stride[PGI_CHANNEL] != 1 ||
-        problem->target.stride[PGI_CHANNEL] != 1 ||
-        !pgi_cuda_outer_make(problem, true, 1, &threes->outer))
+        problem->target.stride[PGI_CHANNEL] != 1 || threes->w.source_stride % width ||
+        threes->w.target_stride % width || !pgi_cuda_outer_make(problem, true, 1, &threes->outer) ||
+        !has_vectors(threes, width))
         return 0;
     threes->groups = (int)(channels / width);
     threes->bands = (int)pgi_ceil_div(threes->h.size, PGI_THREES_BAND);
     return (int64_t)threes->groups * threes->bands * threes->outer.count;
 }
 
+/* Whether rows, planes and images lie one behind the other. */
+static bool is_dense(int wide, int64_t place, int64_t row, int64_t size,
+                     const pgi_cuda_outer *outer, int64_t fast, int64_t slow)
+{
+    return place == 1 && row == wide && (outer->fast == 1 || fast == size) &&
+           (outer->count == outer->fast || slow == size * outer->fast);
+}
+
+/* Deals planes that lie one behind the other to blocks, so many that all begin at a vector if the
+ * first does. Returns how many bytes of shared memory a block has; 0 if that would be too many. */
+static int deal_dense(const pgi_problem *problem, pgi_cuda_threes *threes)
+{
+    const int each = PGI_THREES_DENSE(problem->element_size);
+    const int64_t size = (int64_t)threes->h.size * threes->w.size;
+    const int64_t bytes = size * (int64_t)problem->element_size;
+    const pgi_cuda_outer *outer = &threes->outer;
+    int64_t planes = 1;
+
+    if (threes->beta != 0 || threes->w.size > 32 * each || bytes > MOST_SHARED ||
+        !pgi_cuda_outer_make(problem, false, 1, &threes->outer) ||
+        !is_dense(threes->w.size, threes->w.source_stride, threes->h.source_stride, size, outer,
+                  outer->source_fast, outer->source_slow) ||
+        !is_dense(threes->w.size, threes->w.target_stride, threes->h.target_stride, size, outer,
+                  outer->target_fast, outer->target_slow))
+        return 0;
+    while (planes * bytes % 16)
+        planes *= 2;
+    threes->lanes = (int)pgi_ceil_div(threes->w.size, each);
+    threes->grouped = 32 / threes->lanes;
+    threes->dense = (int)(planes * pgi_max(1, ENOUGH_SHARED / (planes * bytes)));
+    threes->dense = (int)pgi_min(threes->dense, MOST_WARPS * threes->grouped / planes * planes);
+    return threes->dense * bytes <= MOST_SHARED ? (int)(threes->dense * bytes) : 0;
+}
+
+/* One of the three ways. */
 static poolgrad_status prepare(poolgrad_cuda_plan *plan, bool *possible, poolgrad_error *error)
 {
     const pgi_problem *problem = &plan->problem;
+    const char *way = "planes";
     pgi_cuda_threes threes;
     char kernel[PGI_CUDA_NAME];
     pgi_cuda_step *step;
-    int64_t threads;
-    bool channels;
+    int64_t threads, blocks, targets;
+    int shared = 0, block = PGI_THREES_THREADS;
 
     if (!describe(plan, &threes))
         return POOLGRAD_OK;
+    targets = threes.h.size;
     threads = deal_planes(problem, &threes);
-    channels = threads == 0;
-    if (channels)
+    if (threads == 0) {
+        way = "channels";
+        targets = threes.w.size;
         threads = deal_channels(problem, &threes);
-    if (threads == 0 || !pgi_cuda_is_small(threads))
+    }
+    blocks = pgi_ceil_div(threads, block);
+    if (threads == 0 && (shared = deal_dense(problem, &threes)) > 0) {
+        way = "dense";
+        block = 32 * (int)pgi_ceil_div(threes.dense, threes.grouped);
+        blocks = pgi_ceil_div(threes.outer.count, threes.dense);
+    }
+    if (blocks == 0 || !pgi_cuda_is_small(threads))
         return POOLGRAD_OK;
     *possible = true;
-    snprintf(kernel, sizeof kernel, "pgi_threes_%s_%s", channels ? "channels" : "planes",
-             pgi_cuda_type(problem->desc.dtype));
-    step = pgi_cuda_step_add(plan, "threes", kernel, PGI_THREES_THREADS, 0);
+    snprintf(kernel, sizeof kernel, "pgi_threes_%s_%s", way, pgi_cuda_type(problem->desc.dtype));
+    step = pgi_cuda_step_add(plan, "threes", kernel, block, shared);
     PGI_TRY(pgi_cuda_step_find(plan, step, error));
-    step->grid_x = (unsigned)pgi_ceil_div(threads, PGI_THREES_THREADS);
-    threes.segment = (int)pgi_cuda_segment(plan, step, step->grid_x,
-                                           channels ? threes.w.size : threes.h.size, LOST);
-    step->grid_y = (unsigned)pgi_ceil_div(channels ? threes.w.size : threes.h.size, threes.segment);
+    step->grid_x = (unsigned)blocks;
+    step->grid_y = 1;
+    if (shared == 0) {
+        threes.segment = (int)pgi_cuda_segment(plan, step, blocks, targets, LOST);
+        step->grid_y = (unsigned)pgi_ceil_div(targets, threes.segment);
+    }
     step->parameters.threes = threes;
     return POOLGRAD_OK;
 }

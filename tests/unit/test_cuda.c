@@ -207,7 +207,7 @@ static void test_models(void **state)
 {
     static const char *const shapes[] = {
         "%s2d:%s:%s:3x8x28x24:k2:s2",      "%s2d:%s:%s:2x24x17x20:k3:s2:p1",
-        "%s2d:%s:%s:3x16x20x32:k3:p1",     "%s2d:%s:%s:2x7x35x35:k3:p1",
+        "%s2d:%s:%s:3x16x20x32:k3:p1",     "%s2d:%s:%s:9x7x35x35:k3:p1",
         "%s2d:%s:%s:1x3x70x300:k11:p5",    "%s2d:%s:%s:2x5x40x52:k13:p6",
         "%s2d:%s:%s:3x40x7x7:k7",          "%s2d:%s:%s:2x32x9x64:k5:p2",
         "%s1d:%s:%s:5x12x336:k25:p12",     "%s1d:%s:%s:3x9x1000:k9:p4",

@@ -2,57 +2,71 @@
 // Averages of rank 1 whose channels lie side by side: every thread marches along W with channels of
 // its own, and needs no other's.
 #include "cuda/kernels/general.h"
-#include "cuda/kernels/inverse.cuh"
 #include "cuda/kernels/march.h"
 #include "cuda/kernels/ring.cuh"
 #include "cuda/kernels/vector.cuh"
 
-// What a segment's windows count, and the inverses, in shared memory.
-template <typename T, int V> struct pgi_divisors {
+// The inverses of a segment's divisors, in shared memory.
+template <typename T, int V> struct pgi_inverses {
     typedef pgi_real<T> Real;
-    pgi_inverse<Real> *inverses;
-    Real *by;
-    pgi_inverse<Real> inverse; // of all windows, if they are alike
+    pgi_inverse<Real> *at;
+    pgi_inverse<Real> one; // of all windows, if they are alike
 
-    __device__ pgi_divisors(const pgi_cuda_march &all, int first, int count, char *shared)
+    __device__ pgi_inverses(const pgi_cuda_march &all, int first, int count, char *shared)
     {
         const int64_t windows = all.forward ? all.march.targets : all.march.sources;
 
-        inverses = (pgi_inverse<Real> *)shared;
-        by = (Real *)(inverses + count);
-        inverse = inverse_of((Real)all.divisor);
+        at = (pgi_inverse<Real> *)shared;
+        one = inverse_of((Real)all.divisor);
         for (int i = (int)threadIdx.x; i < count; i += (int)blockDim.x) {
-            const int64_t at = first + i;
+            const int64_t window = first + i;
 
-            by[i] = (Real)all.divisor;
-            if (all.divisor_rule != 0)
-                by[i] =
-                    at < 0 || at >= windows
-                        ? 1
-                        : (Real)pgi_axis_count(&all.march.axis, (poolgrad_divisor)all.divisor_rule,
-                                               all.march.window + at);
-            inverses[i] = inverse_of(by[i]);
+            if (all.divisor_rule == 0)
+                at[i] = one;
+            else if (window < 0 || window >= windows)
+                at[i] = inverse_of((Real)1);
+            else
+                at[i] = inverse_of((Real)pgi_axis_count(&all.march.axis,
+                                                        (poolgrad_divisor)all.divisor_rule,
+                                                        all.march.window + window));
         }
         __syncthreads();
     }
 
-    // What belongs to places from one on, V of each; + 0 for terms.
-    template <int COUNT>
-    __device__ void divide(const pgi_cuda_march &all, Real (&value)[COUNT], int at) const
+    // The terms of places from one on, V of each.
+    template <int P>
+    __device__ void make_batch(const pgi_cuda_march &all, const pgi_vector<T, V> (&from)[P],
+                               Real (&value)[P * V], int first) const
     {
-        if (needs_division<T>(value, all.forward) || inverse.high == 0) {
 #pragma unroll
-            for (int i = 0; i < COUNT; i++)
-                value[i] = divided(value[i], by[at + i / V]) + 0;
+        for (int i = 0; i < P * V; i++)
+            value[i] = widen(from[i / V], i % V);
+        if (all.forward) {
+            add_zero(value);
         } else if (all.divisor_rule == 0) {
-#pragma unroll
-            for (int i = 0; i < COUNT; i++)
-                value[i] = term(value[i], inverse);
+            make_terms(value, one, are_ordinary(from));
         } else {
+            pgi_inverse<Real> inverse[P * V];
+            bool usual = are_ordinary(from);
+
 #pragma unroll
-            for (int i = 0; i < COUNT; i++)
-                value[i] = term(value[i], inverses[at + i / V]);
+            for (int i = 0; i < P * V; i++) {
+                inverse[i] = at[first + i / V];
+                usual = usual && inverse[i].high != 0;
+            }
+            make_terms(value, inverse, usual);
         }
+    }
+
+    // The means of a place.
+    __device__ void divide(Real (&sum)[V], int place) const
+    {
+        pgi_inverse<Real> inverse[V];
+
+#pragma unroll
+        for (int i = 0; i < V; i++)
+            inverse[i] = at[place];
+        make_means(sum, inverse, inverse[0].high != 0);
     }
 };
 
@@ -65,7 +79,7 @@ __device__ static void march_channels(const pgi_cuda_march &all, const pgi_cuda_
     const int begin = (int)blockIdx.y * all.segment, sources = (int)all.march.sources;
     const int end = min(begin + all.segment, (int)all.march.targets);
     const int first = begin + (int)all.march.shift + L - 1 - AHEAD;
-    const pgi_divisors<T, V> divisors(all, all.forward ? begin : first, all.segment + AHEAD + P,
+    const pgi_inverses<T, V> inverses(all, all.forward ? begin : first, all.segment + AHEAD + P,
                                       shared);
     const int64_t thread = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     const int groups = (int)all.column.targets / V;
@@ -99,18 +113,7 @@ __device__ static void march_channels(const pgi_cuda_march &all, const pgi_cuda_
     for (int done = -AHEAD; begin + done < end; done += P) {
         Real sum[V][P], value[P * V];
 
-#pragma unroll
-        for (int p = 0; p < P; p++)
-#pragma unroll
-            for (int i = 0; i < V; i++)
-                value[p * V + i] = widen(next[p].e[i]);
-        if (all.forward) {
-#pragma unroll
-            for (int i = 0; i < P * V; i++)
-                value[i] = value[i] + 0;
-        } else {
-            divisors.divide(all, value, done + AHEAD);
-        }
+        inverses.make_batch(all, next, value, done + AHEAD);
         if (begin + done + P < end)
             fetch(first + done + AHEAD + P);
 #pragma unroll
@@ -134,7 +137,7 @@ __device__ static void march_channels(const pgi_cuda_march &all, const pgi_cuda_
             for (int i = 0; i < V; i++)
                 made[i] = sum[i][p];
             if (all.forward)
-                divisors.divide(all, made, done + p);
+                inverses.divide(made, done + p);
             store_scaled(to, made, (Real)all.alpha, (Real)all.beta, aligned);
             to += target_stride;
         }

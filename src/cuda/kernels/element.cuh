@@ -92,41 +92,6 @@ __device__ inline void store(T *to, Real value, Real alpha, Real beta)
     narrow(result, to);
 }
 
-/* The reciprocal to hand to the divisions below: 0, "divide", where a corrected product would not
- * do. Not inline, as divided() is not: both are rare, and long. */
-template <typename Real> __device__ static __noinline__ Real reciprocal_of(Real divisor)
-{
-    if (!(divisor > 0 && divisor < 0x1p+22f))
-        return 0;
-    if constexpr (sizeof(Real) == sizeof(double))
-        return __drcp_rn(divisor);
-    else
-        return __frcp_rn(divisor);
-}
-
-/* Whether a value divided by less than 2^22 stays far from what is not normal; 0 does no harm. */
-__device__ inline bool ordinary(float value)
-{
-    const float size = fabsf(value);
-
-    return (size > 0x1p-78f && size < 0x1p+100f) || size == 0;
-}
-
-__device__ inline bool ordinary(double value)
-{
-    const double size = fabs(value);
-
-    return (size > 0x1p-878 && size < 0x1p+900) || size == 0;
-}
-
-template <typename Real> __device__ static __noinline__ Real divided(Real value, Real divisor)
-{
-    if constexpr (sizeof(Real) == sizeof(double))
-        return __ddiv_rn(value, divisor);
-    else
-        return __fdiv_rn(value, divisor);
-}
-
 __device__ inline float fused(float a, float b, float c)
 {
     return __fmaf_rn(a, b, c);
@@ -137,74 +102,131 @@ __device__ inline double fused(double a, double b, double c)
     return __fma_rn(a, b, c);
 }
 
-/* value / divisor, the divisor a positive integer below 2^22, the value ordinary. The product with
- * the reciprocal, corrected by two fused multiply-adds, is the quotient as long as no step leaves
- * the normal numbers (cpu/vec/avx2.h has the proof). 0 becomes +0, whatever its sign. */
-template <typename Real> __device__ inline Real corrected(Real value, Real divisor, Real reciprocal)
-{
-    const Real guess = value * reciprocal;
+/* 1 / divisor as a sum, what `high` lacks in `low`; or 0 and the divisor itself, which is then to
+ * be divided by. Both parts of a sum are positive, so that infinities stay what they are. */
+template <typename Real> struct pgi_inverse {
+    Real high, low;
+};
 
-    return fused(fused(-guess, divisor, value), reciprocal, guess);
+/* Not inline, as divided() is not: both are rare, and long. What `high` lacks is rest / divisor,
+ * the rest being exact. */
+template <typename Real> __device__ static __noinline__ pgi_inverse<Real> inverse_of(Real divisor)
+{
+    Real high, rest;
+
+    if (!(divisor > 0 && divisor < 0x1p+21f))
+        return {0, divisor};
+    if constexpr (sizeof(Real) == sizeof(double))
+        high = __drcp_rz(divisor);
+    else
+        high = __frcp_rz(divisor);
+    rest = fused(-high, divisor, (Real)1);
+    return {high, rest != 0 ? rest / divisor : (Real)0x1p-126f};
 }
 
-template <typename Real> __device__ inline Real quotient(Real value, Real divisor, Real reciprocal)
+/* Whether a value divided by less than 2^21 stays far from what is not normal; 0, and what is not
+ * finite, do no harm. */
+__device__ inline bool are_ordinary(float value)
 {
-    return value != 0 && reciprocal != 0 && ordinary(value) ? corrected(value, divisor, reciprocal)
-                                                            : divided(value, divisor);
+    return __float_as_uint(value) * 2 - 1 >= __float_as_uint(0x1p-78f) * 2 - 1;
 }
 
-/* Terms of a gradient, values / divisor + 0, in place. They are looked at together: hardly ever is
- * one not ordinary. */
-template <typename Real, int N>
-__device__ inline void make_terms(Real (&value)[N], Real divisor, Real reciprocal)
+__device__ inline bool are_ordinary(double value)
 {
-    bool all = reciprocal != 0;
+    return !(fabs(value) < 0x1p-878) || value == 0;
+}
+
+__device__ inline bool are_ordinary(pgi_bf16 stored)
+{
+    return are_ordinary(widen(stored));
+}
+
+__device__ inline bool are_ordinary(pgi_f16)
+{
+    return true;
+}
+
+template <typename T, int N> __device__ inline bool are_ordinary(const T (&values)[N])
+{
+    bool all = true;
 
 #pragma unroll
     for (int i = 0; i < N; i++)
-        all = all && ordinary(value[i]);
-    if (all) {
+        all = all & are_ordinary(values[i]);
+    return all;
+}
+
+/* value / divisor + 0, the value ordinary, `high` not 0: plan/backend.h has the proof. */
+template <typename Real> __device__ inline Real multiplied(Real value, pgi_inverse<Real> inverse)
+{
+    return fused(value, inverse.high, fused(value, inverse.low, (Real)0));
+}
+
+/* value / divisor, whatever they are; 0 if the divisor is, of a window that covers nothing. */
+template <typename Real>
+__device__ static __noinline__ Real divided(Real value, pgi_inverse<Real> inverse)
+{
+    const Real divisor = inverse.high != 0 ? rint(1 / inverse.high) : inverse.low;
+
+    return divisor != 0 ? value / divisor : 0;
+}
+
+template <typename Real> __device__ inline Real quotient(Real value, pgi_inverse<Real> inverse)
+{
+    return inverse.high != 0 && are_ordinary(value) ? multiplied(value, inverse)
+                                                    : divided(value, inverse);
+}
+
+/* Terms of a gradient, values / divisors + 0, in place. They are looked at together, and as they
+ * were stored: hardly ever is one not ordinary. `usual`: none is, and no `high` is 0. */
+template <typename Real, int N>
+__device__ inline void make_terms(Real (&value)[N], const pgi_inverse<Real> (&inverse)[N],
+                                  bool usual)
+{
+    if (usual) {
 #pragma unroll
         for (int i = 0; i < N; i++)
-            value[i] = corrected(value[i], divisor, reciprocal);
+            value[i] = multiplied(value[i], inverse[i]);
     } else {
 #pragma unroll
         for (int i = 0; i < N; i++)
-            value[i] = divided(value[i], divisor) + 0;
+            value[i] = divided(value[i], inverse[i]) + 0;
     }
 }
 
-/* values / divisors + zero, in place; a divisor of 0 is of a window that covers nothing. `usual`:
- * no reciprocal is 0. Terms of a gradient take +0; -0, which changes nothing, is for sums that are
- * never -0. */
 template <typename Real, int N>
-__device__ inline void divide_all(Real (&value)[N], const Real (&divisor)[N],
-                                  const Real (&reciprocal)[N], bool usual, Real zero)
+__device__ inline void make_terms(Real (&value)[N], pgi_inverse<Real> inverse, bool ordinary)
 {
-    bool all = usual;
+    pgi_inverse<Real> all[N];
 
 #pragma unroll
     for (int i = 0; i < N; i++)
-        all = all && ordinary(value[i]);
-    if (all) {
+        all[i] = inverse;
+    make_terms(value, all, ordinary && inverse.high != 0);
+}
+
+/* Terms of a forward pass. */
+template <typename Real, int N> __device__ inline void add_zero(Real (&value)[N])
+{
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        value[i] = value[i] + 0;
+}
+
+/* The means of a forward pass, sums / divisors, in place. A sum is never -0, so that a term of a
+ * gradient is the mean too, unless it underflows. `usual`: no `high` is 0. */
+template <typename Real, int N>
+__device__ inline void make_means(Real (&sum)[N], const pgi_inverse<Real> (&inverse)[N], bool usual)
+{
+    if (usual && are_ordinary(sum)) {
 #pragma unroll
         for (int i = 0; i < N; i++)
-            value[i] = corrected(value[i], divisor[i], reciprocal[i]);
+            sum[i] = multiplied(sum[i], inverse[i]);
     } else {
 #pragma unroll
         for (int i = 0; i < N; i++)
-            value[i] = divisor[i] == 0 ? 0 : divided(value[i], divisor[i]) + zero;
+            sum[i] = divided(sum[i], inverse[i]);
     }
-}
-
-/* Where the divisor is a power of two its reciprocal is exact, and so is a product with it what the
- * division gives. */
-template <typename Real, int N>
-__device__ inline void make_exact_terms(Real (&value)[N], Real reciprocal)
-{
-#pragma unroll
-    for (int i = 0; i < N; i++)
-        value[i] = value[i] * reciprocal + 0;
 }
 
 #endif

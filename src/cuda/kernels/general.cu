@@ -72,7 +72,7 @@ __device__ static pgi_real<T> first_term(const pgi_problem *problem, const T *so
     if (pgi_is_forward(problem->desc.op))
         return value + 0;
     count = pgi_window_divisor(problem, at + PGI_SPATIAL);
-    return count ? divided(value, (pgi_real<T>)count) + 0 : 0;
+    return count ? value / (pgi_real<T>)count + 0 : 0;
 }
 
 template <typename T>
@@ -121,7 +121,7 @@ __device__ static void average_pass(const pgi_cuda_general &pass, const pgi_cuda
         if (pgi_is_forward(problem->desc.op)) {
             const int64_t count = pgi_window_divisor(problem, at + PGI_SPATIAL);
 
-            sum = count ? divided(sum, (Real)count) : 0;
+            sum = count ? sum / (Real)count : 0;
         }
         store((T *)memory.target + offset_of(target, at), sum, (Real)pass.alpha, (Real)pass.beta);
     }

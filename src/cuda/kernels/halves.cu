@@ -55,7 +55,7 @@ __device__ static void channels_of_halves(const pgi_cuda_halves &all, const pgi_
     const pgi_halves_thread<T> own(all, memory, thread.piece, V, 1);
     const bool second_row = 2 * own.row + 1 < all.h.targets;
     const bool second_column = 2 * own.column + 1 < all.w.targets;
-    const Real divisor = (Real)all.divisor, reciprocal = reciprocal_of(divisor);
+    const pgi_inverse<Real> inverse = inverse_of((Real)all.divisor);
 
     for (unsigned u = thread.first; u < all.outer.count; u += thread.step) {
         const T *from = own.source + source_of(all.outer, u);
@@ -81,8 +81,8 @@ __device__ static void channels_of_halves(const pgi_cuda_halves &all, const pgi_
             for (int w = 0; w < 2; w++) {
 #pragma unroll
                 for (int i = 0; i < V; i++)
-                    sum[h][w][i] = widen(loaded[h][w].e[i]);
-                make_terms(sum[h][w], divisor, reciprocal);
+                    sum[h][w][i] = widen(loaded[h][w], i);
+                make_terms(sum[h][w], inverse, are_ordinary(loaded[h][w]));
             }
 #pragma unroll
         for (int i = 0; i < V; i++) {
@@ -119,7 +119,7 @@ __device__ static void places_of_halves(const pgi_cuda_halves &all, const pgi_cu
         return;
     const pgi_halves_thread<T> own(all, memory, thread.piece, 0, PAIRS);
     const bool second_row = 2 * own.row + 1 < all.h.targets;
-    const Real divisor = (Real)all.divisor, reciprocal = reciprocal_of(divisor);
+    const pgi_inverse<Real> inverse = inverse_of((Real)all.divisor);
 
     for (unsigned u = thread.first; u < all.outer.count; u += thread.step) {
         const T *from = own.source + source_of(all.outer, u);
@@ -150,9 +150,9 @@ __device__ static void places_of_halves(const pgi_cuda_halves &all, const pgi_cu
         for (int h = 0; h < 2; h++) {
 #pragma unroll
             for (int i = 0; i < PAIRS; i++)
-                sum[h][i] = widen(loaded[h].e[i]);
+                sum[h][i] = widen(loaded[h], i);
             sum[h][PAIRS] = widen(last[h]);
-            make_terms(sum[h], divisor, reciprocal);
+            make_terms(sum[h], inverse, are_ordinary(loaded[h]) && are_ordinary(last[h]));
         }
 #pragma unroll
         for (int i = 0; i <= PAIRS; i++)

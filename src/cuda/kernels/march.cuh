@@ -18,7 +18,6 @@
 #define PGI_CUDA_KERNELS_MARCH_CUH
 
 #include "cuda/kernels/general.h"
-#include "cuda/kernels/inverse.cuh"
 #include "cuda/kernels/march.h"
 #include "cuda/kernels/ring.cuh"
 #include "cuda/kernels/vector.cuh"
@@ -240,40 +239,35 @@ template <typename T, int L, int RANK, pgi_march_shape SHAPE> struct pgi_marcher
             fetch_pieces<false>(from, step, into);
     }
 
-    /* What a cell's windows count, or a target's, where they count so much on the marched axis. */
-    __device__ int count_at(int n, int step_count) const
+    /* Of the n-th cell, or target, at a step that counts so much on the marched axis. */
+    __device__ pgi_inverse<Real> inverse_at(int n, const int *counted) const
     {
-        return RANK == 1 ? counts[n] : counts[n] * step_count;
+        return all.divisor_rule == 0 ? inverse
+                                     : inverses[RANK == 1 ? counts[n] : counts[n] * *counted];
     }
 
     /* The terms of a batch, V of every step; `counted` is what windows count on the marched axis.
      */
-    __device__ void make_terms(const T *from, const int *counted, Real (&value)[P * V]) const
+    __device__ void make_batch(const T *from, const int *counted, Real (&value)[P * V]) const
     {
+        T read[P * V];
+
 #pragma unroll
-        for (int i = 0; i < P * V; i++)
-            value[i] = widen(from[i / V * TILE + i % V * THREADS + all.lead + thread]);
+        for (int i = 0; i < P * V; i++) {
+            read[i] = from[i / V * TILE + i % V * THREADS + all.lead + thread];
+            value[i] = widen(read[i]);
+        }
         if (all.forward) {
-#pragma unroll
-            for (int i = 0; i < P * V; i++)
-                value[i] = value[i] + 0;
-        } else if (needs_division<T>(value, false) || inverse.high == 0) {
-#pragma unroll
-            for (int i = 0; i < P * V; i++)
-                value[i] = divided(value[i],
-                                   all.divisor_rule == 0
-                                       ? (Real)all.divisor
-                                       : (Real)count_at(thread + i % V * THREADS, counted[i / V])) +
-                           0;
+            add_zero(value);
         } else if (all.divisor_rule == 0) {
-#pragma unroll
-            for (int i = 0; i < P * V; i++)
-                value[i] = term(value[i], inverse);
+            make_terms(value, inverse, are_ordinary(read));
         } else {
+            pgi_inverse<Real> by[P * V];
+
 #pragma unroll
             for (int i = 0; i < P * V; i++)
-                value[i] =
-                    term(value[i], inverses[count_at(thread + i % V * THREADS, counted[i / V])]);
+                by[i] = inverse_at(thread + i % V * THREADS, counted + i / V);
+            make_terms(value, by, are_ordinary(read));
         }
     }
 
@@ -367,17 +361,12 @@ template <typename T, int L, int RANK, pgi_march_shape SHAPE> struct pgi_marcher
     template <int COUNT>
     __device__ void average(Real (&sum)[COUNT], int n, const int *counted) const
     {
-        const bool divides = needs_division<T>(sum, true) || inverse.high == 0;
+        pgi_inverse<Real> by[COUNT];
 
 #pragma unroll
-        for (int i = 0; i < COUNT; i++) {
-            const int count = all.divisor_rule == 0 ? 0 : count_at(n + i, *counted);
-
-            if (divides)
-                sum[i] = divided(sum[i], all.divisor_rule == 0 ? (Real)all.divisor : (Real)count);
-            else
-                sum[i] = term(sum[i], all.divisor_rule == 0 ? inverse : inverses[count]);
-        }
+        for (int i = 0; i < COUNT; i++)
+            by[i] = inverse_at(n + i, counted);
+        make_means(sum, by, inverse.high != 0);
     }
 
     /* Single targets of P steps from the n-th on, as many as keep shared memory busy. */
@@ -482,7 +471,7 @@ template <typename T, int L, int RANK, pgi_march_shape SHAPE> struct pgi_marcher
             if (batch < batches) {
                 Real value[P * V];
 
-                make_terms(fetched + stage * P * TILE, steps + batch * P, value);
+                make_batch(fetched + stage * P * TILE, steps + batch * P, value);
                 sum_steps(value, cells + (odd ? P * TILE : 0));
             }
             stage = stage + 1 < STAGES ? stage + 1 : 0;

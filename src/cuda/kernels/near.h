@@ -44,7 +44,6 @@ typedef struct pgi_cuda_near {
     double alpha, beta; /* rounded to the compute type */
     int forward;
     int uniform;     /* one divisor for all windows */
-    int exact;       /* that is a power of two */
     int64_t divisor; /* that; forward, else, an override or 0 */
 
     /* Max: an index is `origin`, and a step for every place, channel, and plane or image. */

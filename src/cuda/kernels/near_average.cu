@@ -28,22 +28,6 @@ __device__ static Real sum_of(Term term)
     return sum;
 }
 
-// Values of one source, and how they become terms.
-template <typename Real, int N>
-__device__ static void make_near_terms(const pgi_cuda_near &near, Real (&value)[N], Real divisor,
-                                       Real reciprocal)
-{
-    if (near.forward) {
-#pragma unroll
-        for (int i = 0; i < N; i++)
-            value[i] = value[i] + 0;
-    } else if (near.exact) {
-        make_exact_terms(value, reciprocal);
-    } else {
-        make_terms(value, divisor, reciprocal);
-    }
-}
-
 // V targets side by side: places of planes, each with sources of its own, for which there must be
 // one divisor; or channels of a place; or pairs of places that have one source, V / 2 of which lie
 // side by side. U planes or images at a time, so that enough loads are under way.
@@ -62,7 +46,7 @@ __device__ static void near_average(const pgi_cuda_near &near, const pgi_cuda_me
     const int channel = LANES ? (int)(v % near.groups) * V : 0;
     pgi_place place(near, LANES ? v / near.groups : v * V);
     pgi_cuda_entry entry[3];
-    Real divisor = (Real)near.divisor, reciprocal;
+    Real divisor = (Real)near.divisor;
     int offset[OWN][ALL];
 
     if (v >= near.inner)
@@ -80,7 +64,8 @@ __device__ static void near_average(const pgi_cuda_near &near, const pgi_cuda_me
         if (count == 0 || divisor == 0)
             divisor = (Real)count;
     }
-    reciprocal = divisor == 0 ? 0 : reciprocal_of(divisor);
+    const pgi_inverse<Real> inverse = inverse_of(divisor);
+
     for (unsigned u = blockIdx.y * U; u < near.outer; u += gridDim.y * U) {
         pgi_vector<T, VALUES> loaded[U][OWN][ALL];
 
@@ -108,24 +93,26 @@ __device__ static void near_average(const pgi_cuda_near &near, const pgi_cuda_me
                 for (int i = 0; i < TERMS; i++)
                     term[k][i] = offset[i % OWN][k] == PGI_CUDA_ABSENT
                                      ? (Real)0
-                                     : widen(loaded[j][i % OWN][k].e[i % VALUES]);
+                                     : widen(loaded[j][i % OWN][k], i % VALUES);
                 if (OWN == 1 && offset[0][k] == PGI_CUDA_ABSENT)
                     continue;
-                if (OWN > 1 || near.uniform || near.forward) {
-                    make_near_terms(near, term[k], divisor, reciprocal);
+                if (near.forward) {
+                    add_zero(term[k]);
+                } else if (OWN > 1 || near.uniform) {
+                    make_terms(term[k], inverse, are_ordinary(term[k]));
                 } else {
                     const int w = k % W, h = k / W % H, d = k / W / H;
                     const Real count =
                         (Real)((int64_t)entry[0].count[d] * entry[1].count[h] * entry[2].count[w]);
 
-                    make_terms(term[k], count, reciprocal_of(count));
+                    make_terms(term[k], inverse_of(count), are_ordinary(term[k]));
                 }
             }
 #pragma unroll
             for (int i = 0; i < V; i++) {
                 sums[i] = sum_of<Real, D, H, W>([&](int k) { return term[k][i / SHARE]; });
                 if (near.forward)
-                    sums[i] = divisor == 0 ? 0 : quotient(sums[i], divisor, reciprocal);
+                    sums[i] = quotient(sums[i], inverse);
             }
             store_scaled<ALIGNED>(target +
                                       outer_offset(near, u + j, near.target_slow, near.target_fast),
@@ -149,7 +136,7 @@ __device__ static void span_average(const pgi_cuda_near &near, const pgi_cuda_me
     const pgi_span_rows<D, H, V> rows(near, place);
     const T *source = (const T *)memory.source;
     T *target = (T *)memory.target + place.target(near);
-    const Real divisor = (Real)near.divisor, reciprocal = reciprocal_of(divisor);
+    const pgi_inverse<Real> inverse = inverse_of((Real)near.divisor);
 
     for (unsigned u = blockIdx.y * U; u < near.outer; u += gridDim.y * U) {
         T loaded[U][D * H][WINDOWS];
@@ -186,12 +173,8 @@ __device__ static void span_average(const pgi_cuda_near &near, const pgi_cuda_me
                         term[j] = rows.offset[k] != PGI_CUDA_ABSENT && rows.there[j]
                                       ? widen(loaded[n][k][j])
                                       : (Real)0;
-                    if (rows.offset[k] != PGI_CUDA_ABSENT) {
-                        if (near.exact)
-                            make_exact_terms(term, reciprocal);
-                        else
-                            make_terms(term, divisor, reciprocal);
-                    }
+                    if (rows.offset[k] != PGI_CUDA_ABSENT)
+                        make_terms(term, inverse, are_ordinary(term));
 #pragma unroll
                     for (int j = 0; j < WINDOWS; j++)
                         sum_d[j] = d == 0 ? term[j] : sum_d[j] + term[j];
@@ -244,7 +227,7 @@ __device__ static void near_taps(const pgi_cuda_near &near, const pgi_cuda_memor
     }
     if (!near.uniform && (count == 0 || divisor == 0))
         divisor = (Real)count;
-    const Real reciprocal = divisor == 0 ? 0 : reciprocal_of(divisor);
+    const pgi_inverse<Real> inverse = inverse_of(divisor);
 
     for (unsigned u = blockIdx.y; u < near.outer; u += gridDim.y) {
         const T *from = source + outer_offset(near, u, near.source_slow, near.source_fast);
@@ -262,7 +245,7 @@ __device__ static void near_taps(const pgi_cuda_near &near, const pgi_cuda_memor
                     load_vector<ALIGNED>(from + d * step[0] + h * step[1] + w * step[2], &loaded);
 #pragma unroll
                     for (int i = 0; i < V; i++)
-                        deep[i] = deep[i] + widen(loaded.e[i]);
+                        deep[i] = deep[i] + widen(loaded, i);
                 }
 #pragma unroll
                 for (int i = 0; i < V; i++)
@@ -274,7 +257,7 @@ __device__ static void near_taps(const pgi_cuda_near &near, const pgi_cuda_memor
         }
 #pragma unroll
         for (int i = 0; i < V; i++)
-            sum[i] = divisor == 0 ? 0 : quotient(sum[i], divisor, reciprocal);
+            sum[i] = quotient(sum[i], inverse);
         store_scaled<ALIGNED>(target + outer_offset(near, u, near.target_slow, near.target_fast),
                               sum, (Real)near.alpha, (Real)near.beta);
     }

@@ -54,7 +54,7 @@ __device__ static void spread_channels(const pgi_cuda_spread &all, const pgi_cud
     const pgi_spread_thread<T> own(all, memory, thread.piece, V, 1);
     const bool there = own.has(all, 0, 0) && own.has(all, 1, 0) && own.has(all, 2, 0);
     const int depth = own.side(all, 0), height = own.side(all, 1), width = own.side(all, 2);
-    const Real divisor = (Real)all.divisor, reciprocal = reciprocal_of(divisor);
+    const pgi_inverse<Real> inverse = inverse_of((Real)all.divisor);
     pgi_vector<T, V> next = {};
     const auto fetch = [&](unsigned u) {
         const T *from = own.source + source_of(all.outer, u);
@@ -71,10 +71,12 @@ __device__ static void spread_channels(const pgi_cuda_spread &all, const pgi_cud
 
 #pragma unroll
         for (int i = 0; i < V; i++)
-            term[i] = widen(next.e[i]);
+            term[i] = widen(next, i);
+        const bool ordinary = are_ordinary(next);
+
         if (u + thread.step < all.outer.count)
             fetch(u + thread.step);
-        make_terms(term, divisor, reciprocal);
+        make_terms(term, inverse, ordinary);
         for (int d = 0; d < depth; d++)
             for (int h = 0; h < height; h++) {
                 T *row = to + d * all.axis[0].target_stride + h * all.axis[1].target_stride;
@@ -102,7 +104,7 @@ __device__ static void spread_places(const pgi_cuda_spread &all, const pgi_cuda_
     const bool there = own.has(all, 0, 0) && own.has(all, 1, 0);
     const bool all_there = there && own.has(all, 2, 0) && own.has(all, 2, WINDOWS - 1);
     const int depth = own.side(all, 0), height = own.side(all, 1);
-    const Real divisor = (Real)all.divisor, reciprocal = reciprocal_of(divisor);
+    const pgi_inverse<Real> inverse = inverse_of((Real)all.divisor);
     pgi_vector<T, WINDOWS> next = {};
     const auto fetch = [&](unsigned u) {
         const T *from = own.source + source_of(all.outer, u);
@@ -125,10 +127,12 @@ __device__ static void spread_places(const pgi_cuda_spread &all, const pgi_cuda_
 
 #pragma unroll
         for (int i = 0; i < WINDOWS; i++)
-            term[i] = widen(next.e[i]);
+            term[i] = widen(next, i);
+        const bool ordinary = are_ordinary(next);
+
         if (u + thread.step < all.outer.count)
             fetch(u + thread.step);
-        make_terms(term, divisor, reciprocal);
+        make_terms(term, inverse, ordinary);
 #pragma unroll
         for (int i = 0; i < V; i++)
             made[i] = term[i / 2];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Averages over windows of 3x3 around every position, both ways. Nothing is shared but by shuffles:
-// a thread marches down a plane with neighbours of a row, or along the rows of a band with
-// channels.
+// Averages over windows of 3x3 around every position, both ways. A thread marches down a plane with
+// neighbours of a row, and shuffles what other lanes need; or along the rows of a band with
+// channels, and needs nobody's.
 #include "cuda/kernels/general.h"
 #include "cuda/kernels/ring.cuh"
 #include "cuda/kernels/threes.h"
@@ -13,51 +13,45 @@ __device__ static int count_of(const pgi_cuda_threes_axis &axis, int at)
     return at <= 0 ? axis.first : at >= axis.size - 1 ? axis.last : axis.middle;
 }
 
-// The reciprocals of all counts, 1 to 9, in shared memory.
-template <typename Real> __device__ static const Real *make_reciprocals()
+// The inverses of all counts, 1 to 9, in shared memory; with one divisor for all, of that.
+template <typename Real>
+__device__ static const pgi_inverse<Real> *make_inverses(const pgi_cuda_threes &all)
 {
-    __shared__ Real reciprocals[10];
+    __shared__ pgi_inverse<Real> inverses[10];
 
     if (threadIdx.x < 10)
-        reciprocals[threadIdx.x] = reciprocal_of((Real)threadIdx.x);
+        inverses[threadIdx.x] = inverse_of((Real)(all.divisor ? all.divisor : threadIdx.x));
     __syncthreads();
-    return reciprocals;
+    return inverses;
 }
 
-// The places of a row that a thread has, and what they are divided by.
-template <typename T, int V> struct pgi_threes_places {
-    typedef pgi_real<T> Real;
-    Real by[V], inverse[V];
-    const Real *reciprocals;
-    int counted; // on H
-    bool usual;
+// What V places of a row, from x on, are divided by.
+template <typename Real, int V> struct pgi_threes_divisors {
+    const pgi_inverse<Real> *inverses;
+    pgi_inverse<Real> inverse[V];
+    int x, counted; // on H
 
-    __device__ pgi_threes_places() : reciprocals(make_reciprocals<Real>()), counted(-1)
+    __device__ pgi_threes_divisors(const pgi_cuda_threes &all, int place)
+        : inverses(make_inverses<Real>(all)), x(place), counted(-1)
     {
     }
 
-    __device__ void find_divisors(const pgi_cuda_threes &all, int x, int rows_count)
-    {
-        const Real one = (Real)all.divisor, inverse_of_one = reciprocal_of(one);
-
-        counted = rows_count;
-        usual = all.divisor == 0 || inverse_of_one != 0;
-#pragma unroll
-        for (int i = 0; i < V; i++) {
-            const int count = count_of(all.w, x + i) * rows_count;
-
-            by[i] = all.divisor ? one : (Real)count;
-            inverse[i] = all.divisor ? inverse_of_one : reciprocals[count];
-        }
-    }
-
-    __device__ void divide(const pgi_cuda_threes &all, int x, int row, Real (&value)[V], Real zero)
+    __device__ void find(const pgi_cuda_threes &all, int row)
     {
         const int rows_count = count_of(all.h, row);
 
-        if (rows_count != counted)
-            find_divisors(all, x, rows_count);
-        divide_all(value, by, inverse, usual, zero);
+        if (rows_count == counted)
+            return;
+        counted = rows_count;
+#pragma unroll
+        for (int i = 0; i < V; i++)
+            inverse[i] = inverses[count_of(all.w, x + i) * rows_count];
+    }
+
+    // One divisor, or counts: all are usual, or none.
+    __device__ bool usual() const
+    {
+        return inverse[0].high != 0;
     }
 };
 
@@ -77,12 +71,13 @@ __device__ static void sum_threes(Real (&sum)[V], bool first, bool last)
     sum_runs<3, V>(value, sum);
 }
 
-// V places of a row, down a plane, two rows at a time.
-template <typename T, int V>
+// V places of a row, down a plane, two rows at a time. What comes is loaded two such batches ahead:
+// threads are few, and memory is far.
+template <typename T, int V, bool FORWARD, bool PLAIN>
 __device__ static void march_planes(const pgi_cuda_threes &all, const pgi_cuda_memory &memory)
 {
     typedef pgi_real<T> Real;
-    constexpr int P = 2;
+    constexpr int P = 2, AHEAD = 2;
     const unsigned warp = (blockIdx.x * PGI_THREES_THREADS + threadIdx.x) / 32;
     const int lane = (int)threadIdx.x % 32, group = lane / all.lanes;
     const int tile = (int)(warp % (unsigned)all.tiles), halo = all.tiles > 1;
@@ -92,12 +87,12 @@ __device__ static void march_planes(const pgi_cuda_threes &all, const pgi_cuda_m
         group < all.grouped && plane < all.outer.count && (unsigned)x < (unsigned)all.w.size;
     const bool stores = here && lane % all.lanes >= halo && lane % all.lanes < all.lanes - halo;
     const int begin = (int)blockIdx.y * all.segment, end = min(begin + all.segment, all.h.size);
+    const Real alpha = PLAIN ? 1 : (Real)all.alpha, beta = PLAIN ? 0 : (Real)all.beta;
     const T *from = (const T *)memory.source;
     T *to = (T *)memory.target;
-    pgi_threes_places<T, V> places;
+    pgi_threes_divisors<Real, V> divisors(all, x);
     pgi_ring<Real, 3> ring[V];
-    pgi_vector<T, V> next[P] = {};
-    const bool aligned = is_aligned<T, V>(from + all.outer.source_begin) && is_aligned<T, V>(to);
+    pgi_vector<T, V> next[AHEAD][P] = {};
 
     if (here) {
         from += source_of(all.outer, plane) + (begin - 1) * all.h.source_stride + x;
@@ -107,30 +102,34 @@ __device__ static void march_planes(const pgi_cuda_threes &all, const pgi_cuda_m
     for (int i = 0; i < V; i++)
         ring[i].clear();
     // the first batch has no targets: it has the rows before the first and at it
-    for (int row = begin - 1 - P; row <= end; row += P) {
+    for (int row = begin - 1 - AHEAD * P; row <= end; row += P) {
+        const bool ordinary = FORWARD || are_ordinary(next[0]);
         Real value[P][V], sum[V][P];
 
 #pragma unroll
         for (int p = 0; p < P; p++) {
 #pragma unroll
             for (int i = 0; i < V; i++)
-                value[p][i] = widen(next[p].e[i]);
-            next[p] = {};
-            if (here && (unsigned)(row + P + p) < (unsigned)all.h.size && row + P + p <= end) {
-                load_vector(from + p * all.h.source_stride, &next[p], aligned);
-            }
+                value[p][i] = widen(next[0][p], i);
+#pragma unroll
+            for (int k = 1; k < AHEAD; k++)
+                next[k - 1][p] = next[k][p];
+            const int late = row + AHEAD * P + p;
+
+            next[AHEAD - 1][p] = {};
+            if (here && (unsigned)late < (unsigned)all.h.size && late <= end)
+                load_vector<PLAIN>(from + p * all.h.source_stride, &next[AHEAD - 1][p]);
         }
         from += P * all.h.source_stride;
         if (row < begin - 1)
             continue;
 #pragma unroll
         for (int p = 0; p < P; p++) {
-            if (!all.forward) {
-                places.divide(all, x, row + p, value[p], (Real)0);
+            if (FORWARD) {
+                add_zero(value[p]);
             } else {
-#pragma unroll
-                for (int i = 0; i < V; i++)
-                    value[p][i] = value[p][i] + 0;
+                divisors.find(all, row + p);
+                make_terms(value[p], divisors.inverse, ordinary && divisors.usual());
             }
         }
 #pragma unroll
@@ -153,56 +152,36 @@ __device__ static void march_planes(const pgi_cuda_threes &all, const pgi_cuda_m
             for (int i = 0; i < V; i++)
                 made[i] = sum[i][p];
             sum_threes(made, x == 0, x + V >= all.w.size);
-            if (all.forward)
-                places.divide(all, x, target, made, (Real)-0.0);
-            if (stores && target < end) {
-                store_scaled(to, made, (Real)all.alpha, (Real)all.beta, aligned);
+            if (FORWARD) {
+                divisors.find(all, target);
+                make_means(made, divisors.inverse, divisors.usual());
             }
+            if (stores && target < end)
+                store_scaled<PLAIN>(to, made, alpha, beta);
             to += all.h.target_stride;
         }
     }
 }
 
-// The rows that a band needs, or has, and what a place of theirs is divided by.
-template <typename Real, int ROWS> struct pgi_threes_rows {
-    Real by[ROWS], inverse[ROWS];
-    const Real *reciprocals;
-    int counted; // on W
-
-    __device__ pgi_threes_rows() : reciprocals(make_reciprocals<Real>()), counted(-1)
-    {
-    }
-
-    __device__ void find_divisors(const pgi_cuda_threes &all, int first, int column_count)
-    {
-        const Real one = (Real)all.divisor, inverse_of_one = reciprocal_of(one);
-
-        counted = column_count;
-#pragma unroll
-        for (int r = 0; r < ROWS; r++) {
-            const int count = count_of(all.h, first + r) * column_count;
-
-            by[r] = all.divisor ? one : (Real)count;
-            inverse[r] = all.divisor ? inverse_of_one : reciprocals[count];
-        }
-    }
-};
-
-// V channels of a band of rows, along W.
-template <typename T, int V>
+// V channels of a band of rows, along W. Of 16 bits there are too few bytes in one place of the
+// band.
+template <typename T, int V, bool FORWARD, bool PLAIN>
 __device__ static void march_channels(const pgi_cuda_threes &all, const pgi_cuda_memory &memory)
 {
     typedef pgi_real<T> Real;
-    constexpr int R = PGI_THREES_BAND, ROWS = R + 2;
+    constexpr int R = PGI_THREES_BAND, ROWS = R + 2, AHEAD = sizeof(T) == 2 ? 2 : 1;
     const unsigned thread = blockIdx.x * PGI_THREES_THREADS + threadIdx.x;
     const int channel = (int)(thread % (unsigned)all.groups) * V;
     const unsigned piece = thread / (unsigned)all.groups;
     const int band = (int)(piece % (unsigned)all.bands) * R;
     const unsigned image = piece / (unsigned)all.bands;
     const int begin = (int)blockIdx.y * all.segment, end = min(begin + all.segment, all.w.size);
-    pgi_threes_rows<Real, ROWS> rows;
+    const Real alpha = PLAIN ? 1 : (Real)all.alpha, beta = PLAIN ? 0 : (Real)all.beta;
+    const pgi_inverse<Real> *inverses = make_inverses<Real>(all);
+    pgi_inverse<Real> inverse[ROWS]; // of the places of these rows
+    int counted = -1;                // on W
     pgi_ring<Real, 3> ring[R][V];
-    pgi_vector<T, V> next[ROWS] = {};
+    pgi_vector<T, V> next[AHEAD][ROWS] = {};
 
     if (image >= all.outer.count)
         return;
@@ -210,53 +189,57 @@ __device__ static void march_channels(const pgi_cuda_threes &all, const pgi_cuda
                     (band - 1) * all.h.source_stride + (begin - 1) * all.w.source_stride;
     T *to = (T *)memory.target + target_of(all.outer, image) + channel +
             band * all.h.target_stride + begin * all.w.target_stride;
-    const bool aligned = is_aligned<T, V>(from) && is_aligned<T, V>(to);
 
 #pragma unroll
     for (int r = 0; r < R; r++)
 #pragma unroll
         for (int i = 0; i < V; i++)
             ring[r][i].clear();
-    for (int place = begin - 2; place <= end; place++) {
-        Real value[ROWS][V];
-        const int counted_at = all.forward ? place - 1 : place;
-        const int column_count = count_of(all.w, counted_at);
+    for (int place = begin - 1 - AHEAD; place <= end; place++) {
+        const bool ordinary = FORWARD || are_ordinary(next[0]);
+        const int column_count = count_of(all.w, FORWARD ? place - 1 : place);
+        const int late = place + AHEAD;
+        Real value[ROWS * V], sum[R][V];
 
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
 #pragma unroll
             for (int i = 0; i < V; i++)
-                value[r][i] = widen(next[r].e[i]);
-            next[r] = {};
-            if (place < end && (unsigned)(place + 1) < (unsigned)all.w.size &&
-                (unsigned)(band - 1 + r) < (unsigned)all.h.size) {
-                load_vector(from + r * all.h.source_stride, &next[r], aligned);
-            }
+                value[r * V + i] = widen(next[0][r], i);
+#pragma unroll
+            for (int k = 1; k < AHEAD; k++)
+                next[k - 1][r] = next[k][r];
+            next[AHEAD - 1][r] = {};
+            if (late <= end && (unsigned)late < (unsigned)all.w.size &&
+                (unsigned)(band - 1 + r) < (unsigned)all.h.size)
+                load_vector<PLAIN>(from + r * all.h.source_stride, &next[AHEAD - 1][r]);
         }
         from += all.w.source_stride;
         if (place < begin - 1)
             continue;
-        if (column_count != rows.counted)
-            rows.find_divisors(all, band - 1, column_count);
+        if (column_count != counted) {
+            counted = column_count;
 #pragma unroll
-        for (int r = 0; r < ROWS; r++) {
-            if (!all.forward) {
-                make_terms(value[r], rows.by[r], rows.inverse[r]);
-            } else {
-#pragma unroll
-                for (int i = 0; i < V; i++)
-                    value[r][i] = value[r][i] + 0;
-            }
+            for (int r = 0; r < ROWS; r++)
+                inverse[r] = inverses[count_of(all.h, band - 1 + r) * column_count];
         }
-        Real sum[R][V];
+        if (FORWARD) {
+            add_zero(value);
+        } else {
+            pgi_inverse<Real> each[ROWS * V];
 
+#pragma unroll
+            for (int i = 0; i < ROWS * V; i++)
+                each[i] = inverse[i / V];
+            make_terms(value, each, ordinary && inverse[0].high != 0);
+        }
 #pragma unroll
         for (int i = 0; i < V; i++) {
             Real column[ROWS], down[R];
 
 #pragma unroll
             for (int r = 0; r < ROWS; r++)
-                column[r] = value[r][i];
+                column[r] = value[r * V + i];
             sum_runs<3, R>(column, down);
 #pragma unroll
             for (int r = 0; r < R; r++) {
@@ -271,32 +254,149 @@ __device__ static void march_channels(const pgi_cuda_threes &all, const pgi_cuda
             continue;
 #pragma unroll
         for (int r = 0; r < R; r++) {
-            T *row = to + r * all.h.target_stride;
-
             if (band + r >= all.h.size)
                 break;
-            if (all.forward) {
+            if (FORWARD) {
+                pgi_inverse<Real> each[V];
+
 #pragma unroll
                 for (int i = 0; i < V; i++)
-                    sum[r][i] = quotient(sum[r][i], rows.by[r + 1], rows.inverse[r + 1]);
+                    each[i] = inverse[r + 1];
+                make_means(sum[r], each, each[0].high != 0);
             }
-            store_scaled(row, sum[r], (Real)all.alpha, (Real)all.beta, aligned);
+            store_scaled<PLAIN>(to + r * all.h.target_stride, sum[r], alpha, beta);
         }
         to += all.w.target_stride;
     }
 }
 
-#define THREES(name, vector, suffix, type)                                                         \
-    extern "C" __global__ void __launch_bounds__(PGI_THREES_THREADS, 2)                            \
+// C places of a row, down a plane in shared memory, where the sums take the place of the sources.
+// Which of the C there are a thread asks for each, so that rows need not be whole vectors.
+template <typename T, int C, bool FORWARD>
+__device__ static void march_shared(const pgi_cuda_threes &all, T *planes, unsigned count)
+{
+    typedef pgi_real<T> Real;
+    const int lane = (int)threadIdx.x % 32, group = lane / all.lanes, wide = all.w.size;
+    const unsigned plane = threadIdx.x / 32 * (unsigned)all.grouped + (unsigned)group;
+    const int x = lane % all.lanes * C;
+    const int own = group < all.grouped && plane < count ? min(C, wide - x) : 0;
+    const Real alpha = (Real)all.alpha;
+    T *at = planes + (own > 0 ? plane * (unsigned)(wide * all.h.size) + (unsigned)x : 0);
+    pgi_threes_divisors<Real, C> divisors(all, x);
+    pgi_ring<Real, 3> ring[C];
+    Real next[C];
+    const auto fetch = [&](int row) {
+#pragma unroll
+        for (int i = 0; i < C; i++)
+            next[i] = i < own && row < all.h.size ? widen(at[row * wide + i]) : (Real)0;
+    };
+
+#pragma unroll
+    for (int i = 0; i < C; i++)
+        ring[i].clear();
+    fetch(0);
+    for (int row = 0; row <= all.h.size; row++) {
+        const bool ordinary = FORWARD || are_ordinary(next);
+        Real value[C];
+
+#pragma unroll
+        for (int i = 0; i < C; i++)
+            value[i] = next[i];
+        fetch(row + 1);
+        if (FORWARD) {
+            add_zero(value);
+        } else {
+            divisors.find(all, row);
+            make_terms(value, divisors.inverse, ordinary && divisors.usual());
+        }
+#pragma unroll
+        for (int i = 0; i < C; i++) {
+            const Real now[1] = {value[i]};
+            Real down[1];
+
+            ring[i].push(now, down);
+            value[i] = down[0];
+        }
+        if (row == 0)
+            continue;
+        sum_threes(value, x == 0, x + C >= wide);
+        if (FORWARD) {
+            divisors.find(all, row - 1);
+            make_means(value, divisors.inverse, divisors.usual());
+        }
+#pragma unroll
+        for (int i = 0; i < C; i++)
+            if (i < own)
+                narrow(alpha * value[i], at + (row - 1) * wide + i);
+    }
+}
+
+// Planes that lie one behind the other, whatever their rows are: as many as there are in a block's
+// piece of memory, which is read and written in whole vectors.
+template <typename T, int C, bool FORWARD>
+__device__ static void march_dense(const pgi_cuda_threes &all, const pgi_cuda_memory &memory)
+{
+    constexpr int V = 16 / sizeof(T);
+    extern __shared__ __align__(16) char shared[];
+    T *planes = (T *)shared;
+    const unsigned first = blockIdx.x * (unsigned)all.dense;
+    const unsigned count = min((unsigned)all.dense, all.outer.count - first);
+    const unsigned size = (unsigned)(all.h.size * all.w.size), elements = count * size;
+    const T *from = (const T *)memory.source + all.outer.source_begin + first * (int64_t)size;
+    T *to = (T *)memory.target + first * (int64_t)size;
+    const unsigned loaded = is_aligned<T, V>(from) ? elements / V * V : 0;
+    const unsigned stored = is_aligned<T, V>(to) ? elements / V * V : 0;
+
+    for (unsigned i = threadIdx.x * V; i < loaded; i += blockDim.x * V)
+        copy_async<16>(planes + i, from + i, true);
+    end_group();
+    for (unsigned i = loaded + threadIdx.x; i < elements; i += blockDim.x)
+        planes[i] = load_element(from + i);
+    await_groups<0>();
+    __syncthreads();
+    march_shared<T, C, FORWARD>(all, planes, count);
+    __syncthreads();
+    for (unsigned i = threadIdx.x * V; i < stored; i += blockDim.x * V)
+        store_vector<true>(to + i, *(const pgi_vector<T, V> *)(planes + i));
+    for (unsigned i = stored + threadIdx.x; i < elements; i += blockDim.x)
+        to[i] = planes[i];
+}
+
+// Whether vectors are aligned, and results stored as they are.
+template <typename T, int V>
+__device__ static bool is_plain(const pgi_cuda_threes &all, const pgi_cuda_memory &memory)
+{
+    return is_aligned<T, V>((const T *)memory.source + all.outer.source_begin) &&
+           is_aligned<T, V>((const T *)memory.target) && all.alpha == 1 && all.beta == 0;
+}
+
+#define THREES(name, vector, blocks, suffix, type)                                                 \
+    extern "C" __global__ void __launch_bounds__(PGI_THREES_THREADS, blocks)                       \
         pgi_threes_##name##_##suffix(const __grid_constant__ pgi_cuda_threes threes,               \
                                      const pgi_cuda_memory memory)                                 \
     {                                                                                              \
-        march_##name<type, vector>(threes, memory);                                                \
+        const bool plain = is_plain<type, vector>(threes, memory);                                 \
+                                                                                                   \
+        if (threes.forward)                                                                        \
+            plain ? march_##name<type, vector, true, true>(threes, memory)                         \
+                  : march_##name<type, vector, true, false>(threes, memory);                       \
+        else                                                                                       \
+            plain ? march_##name<type, vector, false, true>(threes, memory)                        \
+                  : march_##name<type, vector, false, false>(threes, memory);                      \
+    }
+
+#define THREES_DENSE(each, suffix, type)                                                           \
+    extern "C" __global__ void __launch_bounds__(PGI_THREES_THREADS) pgi_threes_dense_##suffix(    \
+        const __grid_constant__ pgi_cuda_threes threes, const pgi_cuda_memory memory)              \
+    {                                                                                              \
+        threes.forward ? march_dense<type, each, true>(threes, memory)                             \
+                       : march_dense<type, each, false>(threes, memory);                           \
     }
 
 #define THREES_TYPE(suffix, type)                                                                  \
-    THREES(planes, PGI_THREES_PLACES(sizeof(type)), suffix, type)                                  \
-    THREES(channels, PGI_THREES_CHANNELS(sizeof(type)), suffix, type)
+    THREES(planes, PGI_THREES_PLACES(sizeof(type)), 2, suffix, type)                               \
+    THREES(channels, PGI_THREES_CHANNELS(sizeof(type)), 2, suffix, type)                           \
+    THREES_DENSE(PGI_THREES_DENSE(sizeof(type)), suffix, type)
 
 THREES_TYPE(f32, float)
 THREES_TYPE(f64, double)

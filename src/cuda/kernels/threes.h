@@ -21,6 +21,9 @@ typedef struct pgi_cuda_threes {
      * outermost of a tile do not store. */
     int grouped, lanes, tiles;
 
+    /* Planes in shared memory: so many in a block; warps have `grouped` of them. */
+    int dense;
+
     /* Channels: vectors of them, and bands of rows. */
     int groups, bands;
 
@@ -35,6 +38,9 @@ typedef struct pgi_cuda_threes {
 
 /* Places of a row that a thread has: 16 bytes. */
 #define PGI_THREES_PLACES(bytes) (16 / (int)(bytes))
+
+/* The same in shared memory: odd, so that lanes meet in few banks. */
+#define PGI_THREES_DENSE(bytes) ((bytes) == 2 ? 5 : 3)
 
 /* Channels that a thread has, and rows of a band. */
 #define PGI_THREES_CHANNELS(bytes) ((bytes) == 8 ? 2 : 4)

@@ -14,6 +14,53 @@ template <typename T, int V> __device__ inline bool is_aligned(const T *pointer)
     return (uintptr_t)pointer % (sizeof(T) * V) == 0;
 }
 
+/* The i-th of them. The compiler would take the upper of two bf16 down and up again. */
+template <typename T, int V>
+__device__ inline pgi_real<T> widen(const pgi_vector<T, V> &vector, int i)
+{
+    return widen(vector.e[i]);
+}
+
+template <int V> __device__ inline float widen(const pgi_vector<pgi_bf16, V> &vector, int i)
+{
+    return i % 2 ? __uint_as_float(((const unsigned *)&vector)[i / 2] & 0xffff0000)
+                 : widen(vector.e[i]);
+}
+
+template <typename T, int V>
+__device__ inline bool are_ordinary(const pgi_vector<T, V> &vector)
+{
+    return are_ordinary(vector.e);
+}
+
+/* Two at a time: of words without signs, less 1 each, which makes 0 the largest, no half must be too
+ * small. */
+template <int V> __device__ inline bool are_ordinary(const pgi_vector<pgi_bf16, V> &vector)
+{
+    if constexpr (V == 1) {
+        return are_ordinary(vector.e);
+    } else {
+        constexpr unsigned both = 0x10001, sizes = 0x7fff * both, least = 0x1880 - 1; /* 2^-78 */
+        unsigned smallest = sizes;
+
+#pragma unroll
+        for (int i = 0; i < V / 2; i++)
+            smallest = __viaddmin_u16x2(((const unsigned *)&vector)[i] & sizes, ~0u, smallest);
+        return (~(smallest + (0x8000 - least) * both) & 0x8000 * both) == 0;
+    }
+}
+
+template <typename T, int V, int N>
+__device__ inline bool are_ordinary(const pgi_vector<T, V> (&vectors)[N])
+{
+    bool all = true;
+
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        all = all & are_ordinary(vectors[i]);
+    return all;
+}
+
 /* One element, of memory that nobody writes. */
 __device__ inline float load_element(const float *from)
 {

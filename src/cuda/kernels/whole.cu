@@ -18,7 +18,7 @@ __device__ static void fill_planes(const pgi_cuda_whole &all, const pgi_cuda_mem
     const T *from = (const T *)memory.source + all.source_begin + plane;
     T *to = (T *)memory.target + begin;
     const bool aligned = is_aligned<T, V>((const T *)memory.target);
-    const Real divisor = (Real)all.divisor, reciprocal = reciprocal_of(divisor);
+    const pgi_inverse<Real> inverse = inverse_of((Real)all.divisor);
     T loaded[PGI_WHOLE_VECTORS][2];
     unsigned rest[PGI_WHOLE_VECTORS]; // of the vector's first plane
 
@@ -44,7 +44,7 @@ __device__ static void fill_planes(const pgi_cuda_whole &all, const pgi_cuda_mem
             break;
         term[0] = widen(loaded[k][0]);
         term[1] = widen(loaded[k][1]);
-        make_terms(term, divisor, reciprocal);
+        make_terms(term, inverse, are_ordinary(loaded[k]));
 #pragma unroll
         for (int i = 0; i < V; i++)
             made[i] = i < rest[k] ? term[0] : term[1];
@@ -68,7 +68,6 @@ __device__ static void fill_places(const pgi_cuda_whole &all, const pgi_cuda_mem
     const int64_t channel = thread % groups * V;
     const int64_t begin = (int64_t)blockIdx.y * PGI_WHOLE_PLACES;
     const int64_t end = min(begin + PGI_WHOLE_PLACES, all.places);
-    const Real divisor = (Real)all.divisor;
     pgi_vector<T, V> loaded;
     Real made[V];
 
@@ -81,8 +80,8 @@ __device__ static void fill_places(const pgi_cuda_whole &all, const pgi_cuda_mem
     load_vector(from, &loaded, is_aligned<T, V>(from));
 #pragma unroll
     for (int i = 0; i < V; i++)
-        made[i] = widen(loaded.e[i]);
-    make_terms(made, divisor, reciprocal_of(divisor));
+        made[i] = widen(loaded, i);
+    make_terms(made, inverse_of((Real)all.divisor), are_ordinary(loaded));
     for (int64_t place = begin; place < end; place++) {
         store_scaled(to, made, (Real)all.alpha, (Real)all.beta, is_aligned<T, V>(to));
         to += all.target_place;
