@@ -59,6 +59,9 @@ static pgi_cuda_march_outer make_outer(const pgi_problem *problem, int k)
                                   problem->target.stride[k]};
 }
 
+/* Targets of a tile that are worth a block. */
+#define LEAST_SHARE 4
+
 /* Planes or images as rows of a tile. */
 static pgi_cuda_march_axis make_plain_rows(pgi_cuda_march_outer outer)
 {
@@ -76,33 +79,24 @@ static bool has_lanes(const pgi_problem *problem)
            problem->target.stride[PGI_CHANNEL] == 1;
 }
 
-/* Whether all strides that a vector may be displaced by are multiples of its width. */
-static bool in_vectors(const pgi_problem *problem, int lanes, int width)
+/* Whether a tensor's rows are whole pieces of so many elements, lanes included, and all strides
+ * that a piece may be displaced by multiples of that. */
+static bool in_pieces(const pgi_tensor *tensor, int lanes, int width)
 {
-    const pgi_tensor *tensors[2] = {&problem->source, &problem->target};
-    int t, i;
+    const int side = lanes > 1 ? PGI_CHANNEL : PGI_AXES - 1; /* the axis that pieces are of */
+    const bool apart = lanes > 1 && lanes % width == 0;      /* no piece has lanes of two places */
+    int i;
 
-    for (t = 0; t < 2; t++) {
-        const pgi_tensor *tensor = tensors[t];
-        const int side = lanes > 1 ? PGI_CHANNEL : PGI_AXES - 1; /* the axis that vectors are of */
-
-        if (tensor->extent[side] > 1 && tensor->stride[side] != 1)
+    if (tensor->extent[side] > 1 && tensor->stride[side] != 1)
+        return false;
+    if (!apart && lanes > 1 &&
+        (tensor->stride[PGI_AXES - 1] != lanes || tensor->extent[PGI_CHANNEL] != lanes))
+        return false;
+    if (!apart && tensor->extent[PGI_AXES - 1] * lanes % width)
+        return false;
+    for (i = 0; i < PGI_AXES - (apart ? 0 : 1); i++)
+        if (i != side && tensor->extent[i] > 1 && tensor->stride[i] % width)
             return false;
-        if (lanes > 1 && lanes % width == 0) { /* no vector has lanes of two places */
-            for (i = 0; i < PGI_AXES; i++)
-                if (i != side && tensor->extent[i] > 1 && tensor->stride[i] % width)
-                    return false;
-            continue;
-        }
-        if (lanes > 1 &&
-            (tensor->stride[PGI_AXES - 1] != lanes || tensor->extent[PGI_CHANNEL] != lanes))
-            return false;
-        if (tensor->extent[PGI_AXES - 1] * lanes % width)
-            return false;
-        for (i = 0; i < PGI_AXES - 1; i++)
-            if (i != side && tensor->extent[i] > 1 && tensor->stride[i] % width)
-                return false;
-    }
     return true;
 }
 
@@ -111,41 +105,49 @@ static int64_t round_up(int64_t number, int64_t step)
     return pgi_ceil_div(number, step) * step;
 }
 
-/* The tile: with the fewest cells for its targets, edges included. Returns how many cells all tiles
- * have, and a little for threads that have none; HUGE_COST if there is no such tile. */
+/* The tile, such that there are few of them, since every one costs the same, and then few cells in
+ * it. Returns what all cost; HUGE_COST if there is no such tile. */
 #define HUGE_COST 1e30
 
-static double choose_tile(pgi_cuda_march *march, int rank, int side, bool singles)
+static double choose_tile(pgi_cuda_march *march, const pgi_problem *problem, int side,
+                          pgi_march_shape shape)
 {
-    const int64_t cells_each = PGI_MARCH_CELLS(rank, singles);
-    const int64_t most = PGI_MARCH_THREADS(rank, side) * cells_each,
-                  width = singles ? 1 : cells_each;
+    const int rank = problem->desc.rank, bytes = (int)problem->element_size;
+    const int64_t fetched = PGI_MARCH_FETCHED(bytes);
+    const int64_t step = shape != PGI_MARCH_SINGLES ? PGI_MARCH_STORED(bytes)
+                         : march->pieces            ? fetched
+                                                    : 1;
+    const int64_t real = (int64_t)pgi_compute_size(problem->desc.dtype);
+    const int64_t most = PGI_MARCH_THREADS(rank, side) * PGI_MARCH_CELLS(rank, real);
     const int64_t columns = march->column.targets * march->lanes;
-    const int64_t halo = (int64_t)(side - 1) * march->lanes + width - 1;
+    const int64_t shift = march->column.shift * march->lanes;
+    const int64_t lead = march->pieces ? shift - pgi_floor_div(shift, fetched) * fetched : 0;
     double best = HUGE_COST;
     int64_t tiles;
 
     for (tiles = 1; tiles <= columns && tiles <= pgi_max(64, 8 * columns / most); tiles++) {
-        const int64_t wide = round_up(pgi_ceil_div(columns, tiles), width);
-        const int64_t cells = round_up(wide + halo, width);
-        int64_t rows = most / cells, source_rows;
+        const int64_t wide = round_up(pgi_ceil_div(columns, tiles), step);
+        const int64_t pitch = round_up(lead + wide + (int64_t)(side - 1) * march->lanes, 4);
+        int64_t rows = most / pitch, source_rows;
         double cost;
 
         if (rank == 3)
-            rows = pgi_min((rows - (side - 1)) / 4 * 4, round_up(march->row.targets, 4));
+            rows = pgi_min((rows - (side - 1)) / PGI_MARCH_ROWS(side) * PGI_MARCH_ROWS(side),
+                           round_up(march->row.targets, PGI_MARCH_ROWS(side)));
         else
             rows = pgi_min(rows, march->row.targets);
         if (rows < 1)
             continue;
         source_rows = rank == 3 ? rows + side - 1 : rows;
-        cost = (double)(pgi_ceil_div(columns, wide) * cells) *
-               (double)(pgi_ceil_div(march->row.targets, rows) * source_rows) *
-               (1 + 0.2 * (double)(most - cells * source_rows) / (double)most);
+        cost = (double)pgi_ceil_div(columns, wide) *
+               (double)pgi_ceil_div(march->row.targets, rows) *
+               ((double)most + 0.25 * (double)(source_rows * pitch));
         if (cost >= best)
             continue;
         best = cost;
+        march->lead = (int)lead;
         march->columns = (int)wide;
-        march->cells = (int)cells;
+        march->pitch = (int)pitch;
         march->rows = (int)rows;
         march->source_rows = (int)source_rows;
     }
@@ -156,22 +158,43 @@ static double choose_tile(pgi_cuda_march *march, int rank, int side, bool single
     return best * (double)march->inner.count * (double)march->outer.count;
 }
 
-/* Threads' sources and inverses; tiles before and after the rows' stage, or two in turn, for every
- * source of a batch; and what windows count. */
-static int shared_bytes(const pgi_cuda_march *march, const pgi_problem *problem, bool singles,
-                        int threads)
+/* Room for so many bytes; returns where it begins, and what is behind it in *end. */
+static int place_shared(int64_t bytes, int *end)
 {
-    const int rank = problem->desc.rank, batch = PGI_MARCH_BATCH(rank, problem->element_size);
-    const int64_t own = (int64_t)threads * PGI_MARCH_CELLS(rank, singles);
-    const int64_t real = (int64_t)pgi_compute_size(problem->desc.dtype);
-    const int64_t each = PGI_MARCH_CELLS(rank, singles), padding = each * PGI_MARCH_BANKS;
-    const int64_t before = (int64_t)march->source_rows * march->cells + padding;
-    const int64_t after = rank == 3 ? (int64_t)march->rows * march->cells + padding : before;
-    const int64_t counts =
-        PGI_MARCH_MOST + problem->axis[2].kernel + 2 * batch + march->source_rows + march->cells;
+    const int begin = *end;
 
-    return (int)(own * PGI_MARCH_STAGES * batch * (int64_t)problem->element_size +
-                 (2 * own + (before + after) * batch) * real + counts * (int64_t)sizeof(int));
+    *end += (int)round_up(bytes, 16);
+    return begin;
+}
+
+/* Says what is where in shared memory; returns how much it is. */
+static int place_all(pgi_cuda_march *march, const pgi_problem *problem, int side,
+                     pgi_march_shape shape)
+{
+    const int rank = problem->desc.rank;
+    const int64_t real = (int64_t)pgi_compute_size(problem->desc.dtype);
+    const int64_t batch = PGI_MARCH_BATCH(rank, side);
+    const int64_t tile = PGI_MARCH_THREADS(rank, side) * PGI_MARCH_CELLS(rank, real);
+    const bool counts = march->divisor_rule != 0;
+    int end = 0;
+
+    place_shared(PGI_MARCH_STAGES(rank, side) * batch * tile * (int64_t)problem->element_size,
+                 &end);
+    march->cells_at = place_shared(2 * batch * tile * real, &end);
+    march->summed_at =
+        place_shared(rank == 3 ? 2 * batch * (int64_t)march->rows * march->pitch * real : 0, &end);
+    end += 16; /* which the last loads may touch */
+    march->inverses_at = place_shared(counts ? 2 * real * (march->volume + 1) : 0, &end);
+    march->counts_at = place_shared(counts ? 2 * tile : 0, &end);
+    march->steps_at = place_shared(
+        counts && rank > 1 ? (PGI_MARCH_MOST + side + 2 * batch) * (int64_t)sizeof(int) : 0, &end);
+    march->sources_at = place_shared(march->pieces ? 0 : tile * (int64_t)sizeof(int), &end);
+    march->singles_at =
+        place_shared(shape == PGI_MARCH_SINGLES
+                         ? (int64_t)march->rows * march->columns * (int64_t)sizeof(pgi_march_single)
+                         : 0,
+                     &end);
+    return end;
 }
 
 static bool small_axis(const pgi_cuda_march_axis *axis)
@@ -249,7 +272,10 @@ static int choose_channels(const pgi_problem *problem, pgi_cuda_march *march)
     march->row = make_plain_rows(make_outer(problem, PGI_BATCH));
     march->column = make_plain_rows(channels);
     march->inner = march->outer = (pgi_cuda_march_outer){1, 0, 0};
-    return channels.count % 2 == 0 && in_vectors(problem, 2, 2) ? 2 : 1;
+    return channels.count % 2 == 0 && in_pieces(&problem->source, 2, 2) &&
+                   in_pieces(&problem->target, 2, 2)
+               ? 2
+               : 1;
 }
 
 /* Rank 1 marches through its planes, `rows` at a time. */
@@ -279,55 +305,74 @@ static int64_t cut_segments(pgi_cuda_march *march, const poolgrad_cuda_plan *pla
     return pgi_ceil_div(targets, segment);
 }
 
+/* Whether there are windows that count nothing; if so, they are at an end. */
+static bool has_empty(const pgi_problem *problem)
+{
+    int i;
+
+    for (i = 0; i < 3; i++) {
+        const pgi_axis *axis = &problem->axis[i];
+
+        if (pgi_axis_count(axis, problem->desc.divisor, 0) == 0 ||
+            pgi_axis_count(axis, problem->desc.divisor, axis->out - 1) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* What is the same however channels are taken. */
 static bool describe(const poolgrad_cuda_plan *plan, int side, pgi_cuda_march *march)
 {
     const pgi_problem *problem = &plan->problem;
-    int64_t volume = 1;
     int i;
 
-    for (i = 0; i < problem->desc.rank; i++)
-        volume *= side;
     memset(march, 0, sizeof *march);
+    march->volume = 1;
+    for (i = 0; i < problem->desc.rank; i++)
+        march->volume *= side;
     march->alpha = plan->scale.alpha;
     march->beta = plan->scale.beta;
     march->forward = pgi_is_forward(problem->desc.op);
     march->divisor_rule =
         pgi_cuda_one_divisor(problem, &march->divisor) ? 0 : (int)problem->desc.divisor;
-    /* counts are multiplied in the compute type; an override does not say which cover nothing */
-    return volume < 1 << 22 && march->divisor_rule != POOLGRAD_OVERRIDE;
+    /* an override does not say which windows cover nothing */
+    return march->divisor_rule != POOLGRAD_OVERRIDE &&
+           (march->divisor_rule == 0 || !has_empty(problem));
 }
 
 /* The best tile over all numbers of lanes that channels can be cut into: fewer have less halo, but
  * make shorter pieces of memory. */
-static bool choose_march(const pgi_problem *problem, int side, pgi_cuda_march *march, bool *singles)
+static bool choose_march(const pgi_problem *problem, int side, pgi_cuda_march *march,
+                         pgi_march_shape *shape)
 {
     const int64_t channels = problem->target.extent[PGI_CHANNEL];
     const int64_t most = has_lanes(problem) ? pgi_min(channels, 128) : 1;
-    const int rank = problem->desc.rank, width = PGI_MARCH_CELLS(rank, false);
+    const int stored = PGI_MARCH_STORED((int)problem->element_size);
+    const int fetched = PGI_MARCH_FETCHED(problem->element_size);
     double best = HUGE_COST;
     int64_t lanes;
 
     for (lanes = 1; lanes <= most; lanes++) {
         const double piece = (double)lanes * (double)problem->element_size;
-        const bool vectors =
-            (lanes == 1 || lanes % width == 0) && in_vectors(problem, (int)lanes, width);
+        pgi_march_shape tried_shape = PGI_MARCH_SINGLES;
         pgi_cuda_march tried = *march;
         double cost;
 
         if (channels % lanes || (lanes == 1 && most > 1) || (lanes != most && piece < 32))
             continue;
+        if (in_pieces(&problem->target, (int)lanes, stored) && (lanes == 1 || lanes % stored == 0))
+            tried_shape = lanes == 1 ? PGI_MARCH_NEIGHBOURS : PGI_MARCH_LANES;
         tried.lanes = (int)lanes;
-        tried.by_lanes = lanes > 1 && vectors;
+        tried.pieces = in_pieces(&problem->source, (int)lanes, fetched);
         choose_axes(problem, &tried);
-        cost = choose_tile(&tried, rank, side, !vectors);
+        cost = choose_tile(&tried, problem, side, tried_shape);
         if (lanes < channels && piece < 128)
             cost *= piece < 64 ? 1.3 : 1.1;
         if (cost >= best)
             continue;
         best = cost;
         *march = tried;
-        *singles = !vectors;
+        *shape = tried_shape;
     }
     return best < HUGE_COST;
 }
@@ -357,25 +402,26 @@ static poolgrad_status add_channels(poolgrad_cuda_plan *plan, pgi_cuda_march *ma
 }
 
 static poolgrad_status add_march(poolgrad_cuda_plan *plan, pgi_cuda_march *march, int side,
-                                 bool singles, poolgrad_error *error)
+                                 pgi_march_shape shape, poolgrad_error *error)
 {
     const pgi_problem *problem = &plan->problem;
     const int rank = problem->desc.rank;
-    const int64_t tiles = (int64_t)march->row_tiles * march->column_tiles;
-    const int64_t planes = march->inner.count * march->outer.count;
-    const int64_t cells = (int64_t)march->source_rows * march->cells;
-    const int threads = (int)round_up(pgi_ceil_div(cells, PGI_MARCH_CELLS(rank, singles)), 32);
+    const int64_t steps = march->inner.count * march->outer.count * march->row_tiles *
+                          march->column_tiles * march->march.targets;
     static const char *const files[] = {NULL, "march_1", "march_2", "march_3"};
+    static const char *const shapes[] = {"neighbours", "lanes", "singles"};
     char kernel[PGI_CUDA_NAME];
     pgi_cuda_step *step;
 
-    snprintf(kernel, sizeof kernel, "pgi_march_%s_%d_%d_%s", singles ? "singles" : "vectors", rank,
-             side, pgi_cuda_type(problem->desc.dtype));
-    step = pgi_cuda_step_add(plan, files[rank], kernel, threads,
-                             shared_bytes(march, problem, singles, threads));
+    snprintf(kernel, sizeof kernel, "pgi_march_%s_%d_%d_%s", shapes[shape], rank, side,
+             pgi_cuda_type(problem->desc.dtype));
+    step = pgi_cuda_step_add(plan, files[rank], kernel, PGI_MARCH_THREADS(rank, side),
+                             place_all(march, problem, side, shape));
     PGI_TRY(pgi_cuda_step_find(plan, step, error));
-    step->grid_x = (unsigned)(tiles * cut_segments(march, plan, side, step, tiles * planes));
-    step->grid_y = (unsigned)pgi_min(planes, 65535);
+    march->share = pgi_max(LEAST_SHARE, pgi_ceil_div(steps, (int64_t)plan->device->multiprocessors *
+                                                                pgi_max(step->resident, 1)));
+    step->grid_x = (unsigned)pgi_ceil_div(steps, march->share);
+    step->grid_y = 1;
     step->parameters.march = *march;
     return POOLGRAD_OK;
 }
@@ -385,7 +431,7 @@ static poolgrad_status prepare(poolgrad_cuda_plan *plan, bool *possible, poolgra
     const pgi_problem *problem = &plan->problem;
     const int side = side_of(problem);
     pgi_cuda_march march;
-    bool singles = true;
+    pgi_march_shape shape = PGI_MARCH_SINGLES;
     int each;
 
     if (pgi_is_max(problem->desc.op) || problem->target.elements == 0 ||
@@ -395,14 +441,14 @@ static poolgrad_status prepare(poolgrad_cuda_plan *plan, bool *possible, poolgra
     if (each)
         return fits(&march, 0) ? add_channels(plan, &march, side, each, possible, error)
                                : POOLGRAD_OK;
-    if (!choose_march(problem, side, &march, &singles))
+    if (!choose_march(problem, side, &march, &shape))
         return POOLGRAD_OK;
     if (problem->desc.rank == 1)
         march_planes(&march);
     if (!fits(&march, problem->desc.rank))
         return POOLGRAD_OK;
     *possible = true;
-    return add_march(plan, &march, side, singles, error);
+    return add_march(plan, &march, side, shape, error);
 }
 
 const pgi_cuda_strategy pgi_cuda_strategy_march = {

@@ -2,15 +2,17 @@
 /*
  * Averages of overlapping windows, both ways, stride 1: L neighbours are summed on every axis.
  *
- * A block marches along the first axis (D, or H of rank 2) with a tile of the others. A thread has
- * V columns of sources and takes P sources of each at a time; the sums of the last L come from a
- * ring of sums in registers (ring.cuh). They go to shared memory, where rank 3 sums rows; along a
- * row they are summed when they are read to be stored. Every dy is divided once.
+ * A block marches along the first axis (D, or H of rank 2) with a tile of the others, P steps at a
+ * time. Sources are copied to shared memory ahead of time. A thread has V columns of them, divides
+ * each source once, and has the sums of the last L from a ring of sums in registers (ring.cuh).
+ * They go to a tile in shared memory, where rank 3 sums rows; along a row they are summed when they
+ * are read to be stored. A thread's columns are far apart, so that threads meet in no bank whatever
+ * the rows' alignment; sources are fetched and targets stored in pieces of a row.
+ *
+ * All stages work at the same time, each on the batch that the one before it had the last time: so
+ * there is one barrier for a batch.
  *
  * Rank 1 has nothing to march along: it goes through its planes, some at a time.
- *
- * The cells of a thread are a vector, or SINGLES, far apart, so that neighbours in memory have
- * neighbouring threads: where rows are no whole vectors, or channels are few.
  */
 #ifndef PGI_CUDA_KERNELS_MARCH_CUH
 #define PGI_CUDA_KERNELS_MARCH_CUH
@@ -31,567 +33,522 @@ __device__ static __noinline__ int count_of(const pgi_cuda_march *all,
     return (int)pgi_axis_count(&axis->axis, (poolgrad_divisor)all->divisor_rule, axis->window + at);
 }
 
-/*
- * A block. A tile has rows of cells, one for every column of sources. In shared memory the cells of
- * a row lie in parts: cell y is the y / parts-th of part y % parts. With as many parts as a thread
- * has neighbours, threads meet in no bank.
- */
-template <typename T, int L, int RANK, bool SINGLES> struct pgi_marcher {
+template <typename T, int L, int RANK, pgi_march_shape SHAPE> struct pgi_marcher {
     typedef pgi_real<T> Real;
-    static constexpr int V = PGI_MARCH_CELLS(RANK, SINGLES), P = PGI_MARCH_BATCH(RANK, sizeof(T));
-    static constexpr int N = SINGLES ? V : 1;                 /* pieces of memory */
+    static constexpr int THREADS = PGI_MARCH_THREADS(RANK, L), STAGES = PGI_MARCH_STAGES(RANK, L);
+    static constexpr int V = PGI_MARCH_CELLS(RANK, sizeof(Real)), P = PGI_MARCH_BATCH(RANK, L);
+    static constexpr int TILE = THREADS * V;
     static constexpr int ALONG = RANK == 1 ? 1 : L;           /* terms on the marched axis */
     static constexpr int AHEAD = (ALONG - 1 + P - 1) / P * P; /* sources before the first targets */
-    static constexpr int ROWS = 4; /* targets that are summed at once in a column of a tile */
+    static constexpr int LAG = RANK == 3 ? 2 : 1; /* batches from the terms to the store */
+
+    /* Elements of a piece that is fetched, and how many of them a thread has. */
+    static constexpr int EACH = PGI_MARCH_FETCHED(sizeof(T)), PIECES = V / EACH;
+
+    /* Elements of a piece that is stored. A thread has N of a step, or one of every TURNS-th. */
+    static constexpr int WIDE = PGI_MARCH_STORED(sizeof(T));
+    static constexpr int N = V > WIDE ? V / WIDE : 1, TURNS = WIDE > V ? WIDE / V : 1;
+
+    static constexpr int TOGETHER = 8 / P; /* targets that it sums at once, if they are single */
+
+    /* Rows and columns that a thread sums rows of, in one of a batch's tiles. */
+    static constexpr int ROWS = PGI_MARCH_ROWS(L), SIDE = P * V > ROWS ? P *V / ROWS : 1;
+    static constexpr int ABSENT = INT32_MIN;
 
     const pgi_cuda_march &all;
-    bool aligned; /* vectors are, in memory */
+    const int thread = (int)threadIdx.x, turn = thread / (THREADS / TURNS);
+    const int first_piece = thread % (THREADS / TURNS); /* of those it stores */
+    const Real alpha, beta;
+    bool aligned_sources, aligned_targets; /* pieces, in memory */
 
-    /* In shared memory: what the thread has fetched, and the inverses of the divisors of its
-     * sources, or of its targets in a forward pass. */
-    pgi_vector<T, V> *fetched;
-    pgi_vector<Real, V> *inverses; /* what is high of them; what is low, after all threads' */
-
-    /* P tiles; P after the rows' stage, or another P in turn; what windows count. */
+    T *fetched;
     Real *cells, *summed;
-    int cells_size, summed_size;
-    int *march_count, *row_count, *column_count;
-    int pitch, part, summed_part; /* from row to row, and from part to part */
-    int row_tile, column_tile, segment;
+    pgi_inverse<Real> *inverses, inverse; /* by count, and of all windows if they are alike */
+    uint16_t *counts;
+    int *steps, *sources;
+    pgi_march_single *singles;
 
-    /* The thread's columns: which of them are there, where they lie, where their sums go; -1:
-     * nobody wants them. */
-    int there, offset[N], put[V];
+    /* Where its pieces of sources lie; ABSENT: nowhere. */
+    int offset[PIECES];
     pgi_ring<Real, ALONG> ring[V];
 
-    /* The column whose rows it sums, and the targets that it stores; -1: none. */
-    int rows_from, rows_to;
-    int take[N], to[N];
-
-    int counted; /* by the windows of the inverses, on the marched axis */
-    bool usual;  /* none of them has a `high` of 0 */
+    /* The rows it sums, and the pieces of targets that it stores; < 0: none. */
+    int rows_from, rows_to, take[N], to[N];
 
     __device__ pgi_marcher(const pgi_cuda_march &march, const pgi_cuda_memory &memory, char *shared)
-        : all(march)
+        : all(march), alpha((Real)march.alpha), beta((Real)march.beta)
     {
-        int block = (int)blockIdx.x;
+        aligned_sources = is_aligned<T, EACH>((const T *)memory.source + all.source_begin);
+        aligned_targets = is_aligned<T, WIDE>((const T *)memory.target);
+        fetched = (T *)shared;
+        cells = (Real *)(shared + all.cells_at);
+        summed = (Real *)(shared + all.summed_at);
+        inverses = (pgi_inverse<Real> *)(shared + all.inverses_at);
+        counts = (uint16_t *)(shared + all.counts_at);
+        steps = (int *)(shared + all.steps_at);
+        sources = (int *)(shared + all.sources_at);
+        singles = (pgi_march_single *)(shared + all.singles_at);
+        inverse = inverse_of((Real)all.divisor);
+        for (int i = thread; all.divisor_rule != 0 && i <= all.volume; i += THREADS)
+            inverses[i] = inverse_of((Real)i);
+        if constexpr (RANK == 3) {
+            const int wide = all.pitch / SIDE, each = all.rows / ROWS * wide;
+            const int p = thread / each, row = thread % each / wide * ROWS;
 
-        aligned = !SINGLES && is_aligned<T, V>((const T *)memory.source + all.source_begin) &&
-                  is_aligned<T, V>((const T *)memory.target);
-        column_tile = block % all.column_tiles;
-        block /= all.column_tiles;
-        row_tile = block % all.row_tiles;
-        segment = block / all.row_tiles;
-        pitch = all.cells / parts();
-        part = padded(all.source_rows * pitch);
-        summed_part = padded(all.rows * pitch);
-        cells_size = parts() * part;
-        summed_size = RANK == 3 ? parts() * summed_part : cells_size;
-        fetched = (pgi_vector<T, V> *)shared + threadIdx.x;
-        shared += PGI_MARCH_STAGES * P * blockDim.x * sizeof *fetched;
-        inverses = (pgi_vector<Real, V> *)shared + threadIdx.x;
-        shared += 2 * blockDim.x * sizeof *inverses;
-        cells = (Real *)shared;
-        summed = cells + P * cells_size;
-        march_count = (int *)(summed + P * summed_size);
-        row_count = march_count + all.segment + AHEAD + P;
-        column_count = row_count + all.source_rows;
-        counted = -1;
-    }
-
-    /* A part's size such that the words of a row, part after part, lie in banks one after the
-     * other. */
-    __device__ int padded(int words) const
-    {
-        return words + ((pitch - words) & (PGI_MARCH_BANKS - 1));
-    }
-
-    __device__ int parts() const
-    {
-        return SINGLES || all.by_lanes ? 1 : V;
-    }
-
-    /* Where the first source of a row lies, and how many cells of its vector come before the first
-     * that is needed. */
-    __device__ int first_cell(int *lead) const
-    {
-        const int from = column_tile * all.columns + (int)all.column.shift * all.lanes;
-        const int first = SINGLES ? from : from >= 0 ? from / V * V : -((-from + V - 1) / V) * V;
-
-        *lead = from - first;
-        return first;
-    }
-
-    /* The source of the first batch of a block. */
-    __device__ int first_source() const
-    {
-        return segment * all.segment + (int)all.march.shift + ALONG - 1 - AHEAD;
-    }
-
-    /* What windows of the tile count: sources of a gradient, targets of a forward pass. */
-    __device__ void count_windows()
-    {
-        const int thread = (int)threadIdx.x, threads = (int)blockDim.x;
-        const int march = all.forward ? segment * all.segment : first_source();
-        const int row = row_tile * all.rows + (all.forward ? 0 : (int)all.row.shift);
-        int lead;
-        const int cell = all.forward ? column_tile * all.columns : first_cell(&lead);
-
-        if (all.divisor_rule == 0)
-            return;
-        for (int i = thread; RANK != 1 && i < all.segment + AHEAD + P; i += threads)
-            march_count[i] = count_of(&all, &all.march, march + i);
-        for (int i = thread; RANK == 3 && i < all.source_rows; i += threads)
-            row_count[i] = count_of(&all, &all.row, row + i);
-        for (int i = thread; i < all.cells; i += threads)
-            column_count[i] =
-                cell + i < 0 ? 1 : count_of(&all, &all.column, (cell + i) / all.lanes);
-        __syncthreads();
-    }
-
-    /* The row and the column of the i-th of the thread's cells, or targets, of rows of so many. */
-    __device__ void own(int i, int wide, int *row, int *x) const
-    {
-        const int number =
-            SINGLES ? (int)threadIdx.x + i * (int)blockDim.x : (int)threadIdx.x * V + i;
-
-        *row = number / wide; /* no vector is of two rows */
-        *x = number - *row * wide;
-    }
-
-    __device__ void find_columns()
-    {
-        int lead;
-        const int first = first_cell(&lead);
-
-        there = 0;
-#pragma unroll
-        for (int i = 0; i < V; i++) {
-            int row, x;
-
-            own(i, all.cells, &row, &x);
-            const int at = RANK == 1   ? row
-                           : RANK == 2 ? row_tile * all.rows + row
-                                       : row_tile * all.rows + (int)all.row.shift + row;
-            const int cell = first + x, place = cell >= 0 ? cell / all.lanes : -1, y = x - lead;
-
-            put[i] = row < all.source_rows && y >= 0
-                         ? y % parts() * part + row * pitch + y / parts()
-                         : -1;
-            if (i < N)
-                offset[i] = (int)(row * all.row.source_stride + place * all.column.source_stride +
-                                  cell - place * all.lanes);
-            if (row < all.source_rows && at >= 0 && at < all.row.sources && place >= 0 &&
-                place < all.column.sources)
-                there |= 1 << i;
+            rows_from = p < P ? row * all.pitch + thread % wide * SIDE : -1;
+            rows_to = rows_from + p * all.rows * all.pitch;
+            rows_from += rows_from < 0 ? 0 : p * TILE;
         }
     }
 
-    /* What is divided by, where windows count so much on the marched axis. */
-    __device__ void find_inverses(int steps_count)
+    /* ------------------------------------------------------------------ a tile */
+
+    /* Where a cell of a tile's row lies in its row of sources, and whether it does. */
+    __device__ int source_of(int first_row, int row, int cell) const
     {
-        const int wide = all.forward ? all.columns : all.cells;
-        pgi_vector<Real, V> high, low;
-        int row, x;
+        const int place = cell >= 0 ? cell / all.lanes : -1, at = first_row + row;
 
-        counted = steps_count;
-        usual = true;
-        own(0, wide, &row, &x);
+        return row < all.source_rows && at >= 0 && at < all.row.sources && place >= 0 &&
+                       place < all.column.sources
+                   ? (int)(row * all.row.source_stride + place * all.column.source_stride + cell -
+                           place * all.lanes)
+                   : ABSENT;
+    }
+
+    __device__ int target_of(int first_row, int row, int column) const
+    {
+        const int place = column / all.lanes;
+
+        return row < all.rows && first_row + row < all.row.targets && place < all.column.targets
+                   ? (int)(row * all.row.target_stride + place * all.column.target_stride + column -
+                           place * all.lanes)
+                   : ABSENT;
+    }
+
+    /* Finds out what is where in a tile. */
+    __device__ void enter(int row_tile, int column_tile)
+    {
+        const int target_row = RANK == 1 ? 0 : row_tile * all.rows;
+        const int source_row = target_row + (RANK == 3 ? (int)all.row.shift : 0);
+        const int target_column = column_tile * all.columns;
+        const int cell = target_column + (int)all.column.shift * all.lanes - all.lead;
+
 #pragma unroll
-        for (int i = 0; i < V; i++) {
-            Real divisor = (Real)all.divisor;
+        for (int k = 0; k < PIECES; k++) {
+            const int n = thread + k * THREADS, wide = all.pitch / EACH;
 
-            if (all.divisor_rule != 0) {
-                if (SINGLES)
-                    own(i, wide, &row, &x);
-                divisor = 1;
-                if (row < all.source_rows)
-                    divisor = (Real)(column_count[SINGLES ? x : x + i] *
-                                     (RANK == 3 ? row_count[row] : 1)) *
-                              (Real)steps_count;
-            }
-            const pgi_inverse<Real> inverse = inverse_of(divisor);
-
-            high.e[i] = inverse.high;
-            low.e[i] = inverse.low;
-            usual = usual && inverse.high != 0;
+            offset[k] = source_of(source_row, n / wide, cell + n % wide * EACH);
         }
-        copy_shared(inverses->e, high.e);
-        copy_shared(inverses[blockDim.x].e, low.e);
-    }
-
-    /* Those of a step; `counts` is what its windows count on the marched axis. */
-    __device__ void get_inverses(const int *counts, pgi_inverse<Real> (&inverse)[V])
-    {
-        const int steps_count = RANK != 1 && all.divisor_rule != 0 ? *counts : 1;
-        pgi_vector<Real, V> high, low;
-
-        if (steps_count != counted)
-            find_inverses(steps_count);
-        copy_shared(high.e, inverses->e);
-        copy_shared(low.e, inverses[blockDim.x].e);
 #pragma unroll
-        for (int i = 0; i < V; i++)
-            inverse[i] = {high.e[i], low.e[i]};
-    }
+        for (int k = 0; SHAPE != PGI_MARCH_SINGLES && k < N; k++) {
+            const int n = first_piece + k * THREADS, wide = all.columns / WIDE;
 
-    /* V numbers, which are aligned to 16 bytes. */
-    __device__ static void copy_shared(Real *to, const Real *from)
-    {
-#pragma unroll
-        for (int i = 0; i < (int)(V * sizeof(Real) / sizeof(uint4)); i++)
-            ((uint4 *)to)[i] = ((const uint4 *)from)[i];
-    }
+            to[k] = target_of(target_row, n / wide, target_column + n % wide * WIDE);
+            take[k] = to[k] == ABSENT ? -1 : n / wide * all.pitch + n % wide * WIDE;
+        }
+        for (int n = thread; n < TILE && !all.pieces; n += THREADS)
+            sources[n] = source_of(source_row, n / all.pitch, cell + n % all.pitch);
+        for (int n = thread; SHAPE == PGI_MARCH_SINGLES && n < all.rows * all.columns;
+             n += THREADS) {
+            const int row = n / all.columns, x = n % all.columns;
+            const int at = target_of(target_row, row, target_column + x);
 
-    __device__ void find_targets()
-    {
-        const int y = (int)threadIdx.x % all.cells, four = (int)threadIdx.x / all.cells;
+            singles[n] = {at == ABSENT ? -1 : row * all.pitch + x, at};
+        }
+        for (int n = thread; n < TILE && all.divisor_rule != 0; n += THREADS) {
+            const int row = (all.forward ? target_row : source_row) + n / all.pitch;
+            const int at = (all.forward ? target_column : cell + all.lead) + n % all.pitch;
+            const int wide = count_of(&all, &all.column, at < 0 ? -1 : at / all.lanes);
 
-        rows_from = RANK == 3 && four < all.rows / ROWS
-                        ? y / pitch * part + four * ROWS * pitch + y % pitch
-                        : -1;
-        rows_to = y / pitch * summed_part + four * ROWS * pitch + y % pitch;
-#pragma unroll
-        for (int i = 0; i < N; i++) {
-            int row, x;
-
-            own(i, all.columns, &row, &x);
-            const int column = column_tile * all.columns + x, place = column / all.lanes;
-            const int at = RANK == 1 ? row : row_tile * all.rows + row;
-
-            take[i] = row < all.rows && at < all.row.targets && place < all.column.targets
-                          ? row * pitch + x / parts()
-                          : -1;
-            to[i] = (int)(row * all.row.target_stride + place * all.column.target_stride + column -
-                          place * all.lanes);
+            counts[n] = (uint16_t)(RANK == 3 ? wide * count_of(&all, &all.row, row) : wide);
         }
     }
 
-    /* Whether the i-th cell, or target, is there at a step of the march. */
-    __device__ bool inside(int i, int wide, int step, int steps) const
+    /* What windows count on the way, sources of a gradient, targets of a forward pass. */
+    __device__ void count_steps(int first, int number)
     {
-        int row, x;
+        for (int i = thread; RANK != 1 && all.divisor_rule != 0 && i < number; i += THREADS)
+            steps[i] = count_of(&all, &all.march, first + i);
+    }
 
+    /* Whether a row, the n-th piece of some per row, is there at a step of the march. */
+    __device__ bool inside(int n, int per_row, int step, int64_t end) const
+    {
         if (RANK != 1)
-            return (unsigned)step < (unsigned)steps;
-        if ((step + 1) * all.rows <= all.planes)
-            return true;
-        own(i, wide, &row, &x); /* of the last planes some are missing */
-        return step * all.rows + row < all.planes;
+            return (unsigned)step < (unsigned)end;
+        return (step + 1) * (int64_t)all.rows <= all.planes ||
+               step * (int64_t)all.rows + n / per_row <
+                   all.planes; /* some of the last are missing */
+    }
+
+    /* --------------------------------------------------------------- the stages */
+
+    template <int COUNT> __device__ static void copy_elements(T *into, const T *from, bool here)
+    {
+#pragma unroll
+        for (int i = 0; i < COUNT; i++) {
+            if constexpr (sizeof(T) >= 4)
+                copy_async<sizeof(T)>(into + i, from + i, here);
+            else
+                into[i] = here ? load_element(from + i) : T{};
+        }
+    }
+
+    template <bool ALIGNED> __device__ void fetch_pieces(const T *from, int step, T *into) const
+    {
+#pragma unroll
+        for (int k = 0; k < PIECES; k++) {
+            const int n = thread + k * THREADS;
+            const T *piece = from + offset[k];
+
+#pragma unroll
+            for (int p = 0; p < P; p++) {
+                const bool here =
+                    offset[k] != ABSENT && inside(n, all.pitch / EACH, step + p, all.march.sources);
+
+                if constexpr (ALIGNED)
+                    copy_async<EACH * sizeof(T)>(into + p * TILE + n * EACH, piece, here);
+                else
+                    copy_elements<EACH>(into + p * TILE + n * EACH, piece, here);
+                piece += all.march.source_stride;
+            }
+        }
+    }
+
+    __device__ void fetch_singles(const T *from, int step, T *into) const
+    {
+#pragma unroll
+        for (int k = 0; k < V; k++) {
+            const int n = thread + k * THREADS, at = sources[n];
+
+#pragma unroll
+            for (int p = 0; p < P; p++)
+                copy_elements<1>(into + p * TILE + n, from + p * all.march.source_stride + at,
+                                 at != ABSENT && inside(n, all.pitch, step + p, all.march.sources));
+        }
     }
 
     /* Starts fetching the sources of P steps; 0 where there are none. */
-    __device__ void fetch(const T *from, int step, int stage)
+    __device__ void fetch(const T *from, int step, T *into) const
     {
-        const int steps = (int)all.march.sources;
-
-#pragma unroll
-        for (int p = 0; p < P; p++) {
-            pgi_vector<T, V> *to = fetched + (stage * P + p) * (int)blockDim.x;
-
-            if (aligned) {
-                const bool here = there && inside(0, all.cells, step + p, steps);
-
-                copy_async<sizeof *to>(to, here ? from + offset[0] : from, here);
-            } else {
-#pragma unroll
-                for (int i = 0; i < V; i++) {
-                    const bool here = there >> i & 1 && inside(i, all.cells, step + p, steps);
-                    const T *at = from + (SINGLES ? offset[i % N] : offset[0] + i);
-
-                    if constexpr (sizeof(T) >= 4)
-                        copy_async<sizeof(T)>(&to->e[i], here ? at : from, here);
-                    else
-                        to->e[i] = here ? load_element(at) : T{};
-                }
-            }
-            from += all.march.source_stride;
-        }
+        if (!all.pieces)
+            fetch_singles(from, step, into);
+        else if (aligned_sources)
+            fetch_pieces<true>(from, step, into);
+        else
+            fetch_pieces<false>(from, step, into);
     }
 
-    /* Whether the inverses at hand are those of all steps of a batch. */
-    __device__ bool has_inverses(const int *counts) const
+    /* Of the n-th cell, or target, at a step that counts so much on the marched axis. */
+    __device__ pgi_inverse<Real> inverse_at(int n, const int *counted) const
     {
-        bool same = true;
-
-        if (RANK != 1 && all.divisor_rule != 0) {
-#pragma unroll
-            for (int p = 0; p < P; p++)
-                same = same && counts[p] == counted;
-            return same;
-        }
-        return counted == 1;
+        return all.divisor_rule == 0 ? inverse
+                                     : inverses[RANK == 1 ? counts[n] : counts[n] * *counted];
     }
 
-    /* The terms of a batch. Hardly ever is there one that needs more than a look at all of them. */
-    __device__ void make_batch(int stage, const int *counts, Real (&value)[P][V])
+    /* The terms of a batch, V of every step; `counted` is what windows count on the marched axis.
+     */
+    __device__ void make_batch(const T *from, const int *counted, Real (&value)[P * V]) const
     {
-        pgi_inverse<Real> inverse[V];
-        pgi_vector<T, V> read[P];
+        T read[P * V];
 
 #pragma unroll
-        for (int p = 0; p < P; p++) {
-            read[p] = fetched[(stage * P + p) * (int)blockDim.x];
-#pragma unroll
-            for (int i = 0; i < V; i++)
-                value[p][i] = widen(read[p], i);
+        for (int i = 0; i < P * V; i++) {
+            read[i] = from[i / V * TILE + i % V * THREADS + all.lead + thread];
+            value[i] = widen(read[i]);
         }
         if (all.forward) {
-#pragma unroll
-            for (int p = 0; p < P; p++)
-                add_zero(value[p]);
-        } else if (has_inverses(counts) && usual && are_ordinary(read)) {
-            get_inverses(counts, inverse);
-#pragma unroll
-            for (int p = 0; p < P; p++)
-                make_terms(value[p], inverse, true);
+            add_zero(value);
+        } else if (all.divisor_rule == 0) {
+            make_terms(value, inverse, are_ordinary(read));
         } else {
+            pgi_inverse<Real> by[P * V];
+
 #pragma unroll
-            for (int p = 0; p < P; p++) {
-                get_inverses(counts + p, inverse);
-                make_terms(value[p], inverse, usual && are_ordinary(read[p]));
-            }
+            for (int i = 0; i < P * V; i++)
+                by[i] = inverse_at(thread + i % V * THREADS, counted + i / V);
+            make_terms(value, by, are_ordinary(read));
         }
     }
 
-    /* The terms go into the rings; their sums, if there are targets for them, into the tiles. */
-    __device__ void sum_steps(const Real (&value)[P][V], bool complete, Real *tiles)
+    /* The terms go into the rings, their sums into the tiles. */
+    __device__ void sum_steps(const Real (&value)[P * V], Real *tiles)
     {
-        Real sum[V][P];
-
 #pragma unroll
-        for (int i = 0; i < V; i++) {
-            Real column[P];
+        for (int k = 0; k < V; k++) {
+            Real column[P], sum[P];
 
 #pragma unroll
             for (int p = 0; p < P; p++)
-                column[p] = value[p][i];
-            ring[i].push(column, sum[i]);
-        }
-        if (!complete)
-            return;
+                column[p] = value[p * V + k];
+            ring[k].push(column, sum);
 #pragma unroll
-        for (int p = 0; p < P; p++) {
-            pgi_vector<Real, V> made;
-
-#pragma unroll
-            for (int i = 0; i < V; i++)
-                made.e[i] = sum[i][p];
-            if (!SINGLES && all.by_lanes) {
-                if (put[0] >= 0)
-                    copy_shared(tiles + p * cells_size + put[0], made.e);
-            } else {
-#pragma unroll
-                for (int i = 0; i < V; i++)
-                    if (put[i] >= 0)
-                        tiles[p * cells_size + put[i]] = made.e[i];
-            }
+            for (int p = 0; p < P; p++)
+                tiles[p * TILE + k * THREADS + thread] = sum[p];
         }
     }
 
-    __device__ void sum_rows()
+    __device__ void sum_rows(const Real *from, Real *into) const
     {
+        typedef pgi_vector<Real, SIDE> Piece;
+        Piece value[ROWS + L - 1], made[ROWS];
+
         if (rows_from < 0)
             return;
-#pragma unroll 1
-        for (int p = 0; p < P; p++) {
-            const Real *from = cells + p * cells_size + rows_from;
-            Real *into = summed + p * summed_size + rows_to;
-            Real value[ROWS + L - 1], sum[ROWS];
+#pragma unroll
+        for (int i = 0; i < ROWS + L - 1; i++)
+            value[i] = *(const Piece *)(from + rows_from + i * all.pitch);
+#pragma unroll
+        for (int k = 0; k < SIDE; k++) {
+            Real column[ROWS + L - 1], sum[ROWS];
 
 #pragma unroll
             for (int i = 0; i < ROWS + L - 1; i++)
-                value[i] = from[i * pitch];
-            sum_runs<L, ROWS>(value, sum);
+                column[i] = value[i].e[k];
+            sum_runs<L, ROWS>(column, sum);
 #pragma unroll
             for (int i = 0; i < ROWS; i++)
-                into[i * pitch] = sum[i];
+                made[i].e[k] = sum[i];
+        }
+#pragma unroll
+        for (int i = 0; i < ROWS; i++)
+            *(Piece *)(into + rows_to + i * all.pitch) = made[i];
+    }
+
+    /* Numbers side by side, in 16 bytes each. */
+    template <int COUNT> __device__ static void load_shared(const Real *from, Real (&value)[COUNT])
+    {
+        constexpr int EACH = 16 / sizeof(Real);
+
+#pragma unroll
+        for (int i = 0; i < COUNT; i += EACH) {
+            const pgi_vector<Real, EACH> read = *(const pgi_vector<Real, EACH> *)(from + i);
+
+#pragma unroll
+            for (int j = 0; j < EACH && i + j < COUNT; j++)
+                value[i + j] = read.e[j];
         }
     }
 
-    /* Runs of V neighbours along a row; their parts lie so far apart. */
-    __device__ static void sum_neighbours(const Real *begin, int apart, Real (&sum)[V])
+    /* The runs of a piece. */
+    __device__ void sum_piece(const Real *from, Real (&sum)[WIDE]) const
     {
-        Real value[V + L - 1];
+        if constexpr (SHAPE == PGI_MARCH_NEIGHBOURS) {
+            Real value[WIDE + L - 1];
 
-#pragma unroll
-        for (int i = 0; i < V + L - 1; i++)
-            value[i] = begin[i % V * apart + i / V];
-        sum_runs<L, V>(value, sum);
-    }
-
-    /* A run for each of V lanes, which have their like so many cells further. */
-    __device__ static void sum_lanes(const Real *begin, int lanes, Real (&sum)[V])
-    {
-        pgi_vector<Real, V> read[L];
-
-#pragma unroll
-        for (int n = 0; n < L; n++)
-            copy_shared(read[n].e, begin + n * lanes);
-#pragma unroll
-        for (int i = 0; i < V; i++) {
-            Real value[L], one[1];
+            load_shared(from, value);
+            sum_runs<L, WIDE>(value, sum);
+        } else {
+            Real value[L][WIDE];
 
 #pragma unroll
             for (int n = 0; n < L; n++)
-                value[n] = read[n].e[i];
-            sum_runs<L, 1>(value, one);
-            sum[i] = one[0];
-        }
-    }
-
-    __device__ static Real sum_single(const Real *begin, int lanes)
-    {
-        Real value[L], one[1];
+                load_shared(from + n * all.lanes, value[n]);
+#pragma unroll
+            for (int i = 0; i < WIDE; i++) {
+                Real run[L], one[1];
 
 #pragma unroll
-        for (int n = 0; n < L; n++)
-            value[n] = begin[n * lanes];
-        sum_runs<L, 1>(value, one);
-        return one[0];
-    }
-
-    /* The targets of one step; `tile` has the sums, its parts so far apart. */
-    __device__ void store_step(const Real *tile, int apart, T *target, int step, const int *counts)
-    {
-        const Real alpha = (Real)all.alpha, beta = (Real)all.beta;
-        const int steps = (int)all.march.targets;
-        Real sum[V];
-
-        if constexpr (SINGLES) {
-#pragma unroll
-            for (int i = 0; i < V; i++)
-                sum[i] = sum_single(tile + max(take[i], 0), all.lanes);
-        } else {
-            if (take[0] < 0 || !inside(0, all.columns, step, steps))
-                return;
-            if (all.by_lanes)
-                sum_lanes(tile + take[0], all.lanes, sum);
-            else
-                sum_neighbours(tile + take[0], apart, sum);
-        }
-        if (all.forward) {
-            pgi_inverse<Real> inverse[V];
-
-            get_inverses(counts, inverse);
-            make_means(sum, inverse, usual);
-        }
-        if constexpr (SINGLES) {
-#pragma unroll
-            for (int i = 0; i < V; i++) {
-                const Real one[1] = {sum[i]};
-
-                if (take[i] >= 0 && inside(i, all.columns, step, steps))
-                    store_scaled<false>(target + to[i], one, alpha, beta);
+                for (int n = 0; n < L; n++)
+                    run[n] = value[n][i];
+                sum_runs<L, 1>(run, one);
+                sum[i] = one[0];
             }
+        }
+    }
+
+    /* Divides the sums of a forward pass, whose targets are from the n-th cell on. */
+    template <int COUNT>
+    __device__ void average(Real (&sum)[COUNT], int n, const int *counted) const
+    {
+        pgi_inverse<Real> by[COUNT];
+
+#pragma unroll
+        for (int i = 0; i < COUNT; i++)
+            by[i] = inverse_at(n + i, counted);
+        make_means(sum, by, inverse.high != 0);
+    }
+
+    /* Single targets of P steps from the n-th on, as many as keep shared memory busy. */
+    __device__ void store_singles(const Real *tiles, int size, T *target, int step, int end,
+                                  const int *counted, int n) const
+    {
+        pgi_march_single single[TOGETHER];
+        Real sum[TOGETHER][P][1];
+
+#pragma unroll
+        for (int k = 0; k < TOGETHER; k++) {
+            single[k] = {-1, 0};
+            if (n + k * THREADS < all.rows * all.columns)
+                single[k] = singles[n + k * THREADS];
+        }
+#pragma unroll
+        for (int k = 0; k < TOGETHER; k++)
+#pragma unroll
+            for (int p = 0; p < P; p++) {
+                const Real *from = tiles + p * size + max(single[k].from, 0);
+                Real run[L];
+
+#pragma unroll
+                for (int i = 0; i < L; i++)
+                    run[i] = from[i * all.lanes];
+                sum_runs<L, 1>(run, sum[k][p]);
+            }
+#pragma unroll
+        for (int k = 0; k < TOGETHER; k++)
+#pragma unroll
+            for (int p = 0; p < P; p++) {
+                if (single[k].from < 0 || step + p >= end ||
+                    !inside(n + k * THREADS, all.columns, step + p, end))
+                    continue;
+                if (all.forward)
+                    average(sum[k][p], single[k].from, counted + p);
+                store_scaled<false>(target + p * all.march.target_stride + single[k].to, sum[k][p],
+                                    alpha, beta);
+            }
+    }
+
+    /* Sums along the rows of P tiles, as they are stored. */
+    __device__ void store_batch(const Real *tiles, int size, T *target, int step, int end,
+                                const int *counted) const
+    {
+        if constexpr (SHAPE == PGI_MARCH_SINGLES) {
+#pragma unroll 1
+            for (int n = thread; n < all.rows * all.columns; n += TOGETHER * THREADS)
+                store_singles(tiles, size, target, step, end, counted, n);
         } else {
-            store_scaled(target + to[0], sum, alpha, beta, aligned);
+#pragma unroll
+            for (int p = 0; p < P; p += TURNS)
+#pragma unroll
+                for (int k = 0; k < N; k++) {
+                    const int at = p + turn;
+                    Real sum[WIDE];
+
+                    if (take[k] < 0 || step + at >= end ||
+                        !inside(first_piece + k * THREADS, all.columns / WIDE, step + at, end))
+                        continue;
+                    sum_piece(tiles + at * size + take[k], sum);
+                    if (all.forward)
+                        average(sum, take[k], counted + at);
+                    store_scaled(target + at * all.march.target_stride + to[k], sum, alpha, beta,
+                                 aligned_targets);
+                }
         }
     }
 
-    __device__ void store_batch(const Real *tiles, T *target, int step, int end, const int *counts)
+    /* Targets [begin, end) of a tile; `source` and `target` are the first elements of its rows. */
+    __device__ void march(const T *source, T *target, int begin, int end)
     {
-#pragma unroll 1 /* short code is worth more here */
-        for (int p = 0; p < P; p++) {
-            if (step + p >= end)
-                return;
-            store_step(tiles, RANK == 3 ? summed_part : part, target, step + p, counts + p);
-            tiles += RANK == 3 ? summed_size : cells_size;
-            target += all.march.target_stride;
-        }
-    }
-
-    /* One plane; `source` and `target` are its first elements. */
-    __device__ void march(const T *source, T *target)
-    {
-        const int begin = segment * all.segment, first = first_source();
-        const int end = min(begin + all.segment, (int)all.march.targets);
-        const int64_t row = RANK == 1 ? 0 : (int64_t)row_tile * all.rows;
-        const T *from = source + first * all.march.source_stride +
-                        (row + (RANK == 3 ? all.row.shift : 0)) * all.row.source_stride;
-        const int batches = (end - begin + AHEAD + P - 1) / P;
-        bool turn = false;
+        const int first = begin + (int)all.march.shift + ALONG - 1 - AHEAD;
+        const int batches = (end - begin + AHEAD + P - 1) / P, skipped = AHEAD / P;
+        const int summed_size = all.rows * all.pitch;
+        const T *from = source + first * all.march.source_stride;
         int stage = 0;
 
-        target += begin * all.march.target_stride + row * all.row.target_stride;
+        target += begin * all.march.target_stride;
+        count_steps(all.forward ? begin : first, end - begin + AHEAD + P);
 #pragma unroll
-        for (int i = 0; i < V; i++)
-            ring[i].clear();
-        for (int batch = 1 - PGI_MARCH_STAGES; batch < batches; batch++) {
-            const int late = batch + PGI_MARCH_STAGES - 1, done = batch * P - AHEAD;
-            Real *tiles = turn ? summed : cells, value[P][V];
-
-            if (batch >= 0) {
-                await_groups<PGI_MARCH_STAGES - 2>();
-                make_batch(stage, march_count + batch * P, value);
-            }
+        for (int k = 0; k < V; k++)
+            ring[k].clear();
+#pragma unroll
+        for (int late = 0; late < STAGES - 1; late++) {
             if (late < batches)
-                fetch(from, first + late * P,
-                      batch < 0    ? late
-                      : stage == 0 ? PGI_MARCH_STAGES - 1
-                                   : stage - 1);
+                fetch(from, first + late * P, fetched + late * P * TILE);
             end_group();
             from += P * all.march.source_stride;
-            if (batch < 0)
-                continue;
-            stage = stage + 1 < PGI_MARCH_STAGES ? stage + 1 : 0;
-            sum_steps(value, done >= 0, tiles);
-            if (done < 0)
-                continue;
+        }
+        for (int batch = 0; batch < batches + LAG; batch++) {
+            const int late = batch + STAGES - 1, stored = batch - LAG - skipped;
+            const bool odd = batch & 1;
+
+            await_groups<STAGES - 2>();
             __syncthreads();
-            if (RANK == 3) {
-                sum_rows();
-                __syncthreads();
+            if (late < batches)
+                fetch(from, first + late * P,
+                      fetched + (stage == 0 ? STAGES - 1 : stage - 1) * P * TILE);
+            end_group();
+            from += P * all.march.source_stride;
+            if (batch < batches) {
+                Real value[P * V];
+
+                make_batch(fetched + stage * P * TILE, steps + batch * P, value);
+                sum_steps(value, cells + (odd ? P * TILE : 0));
             }
-            store_batch(RANK == 3 ? summed : tiles, target, begin + done, end, march_count + done);
-            target += P * all.march.target_stride;
-            turn = RANK < 3 && !turn;
+            stage = stage + 1 < STAGES ? stage + 1 : 0;
+            if (RANK == 3 && batch > skipped)
+                sum_rows(cells + (odd ? 0 : P * TILE), summed + (odd ? 0 : P * summed_size));
+            if (stored >= 0) {
+                if (RANK == 3)
+                    store_batch(summed + (odd ? P * summed_size : 0), summed_size, target,
+                                begin + stored * P, end, steps + stored * P);
+                else
+                    store_batch(cells + (odd ? 0 : P * TILE), TILE, target, begin + stored * P, end,
+                                steps + stored * P);
+                target += P * all.march.target_stride;
+            }
         }
         __syncthreads();
     }
 };
 
-template <typename T, int L, int RANK, bool SINGLES>
-__device__ inline void march_all(const pgi_cuda_march &march, const pgi_cuda_memory &memory)
+/* A block's share of all steps of all tiles. */
+template <typename T, int L, int RANK, pgi_march_shape SHAPE>
+__device__ inline void march_all(const pgi_cuda_march &all, const pgi_cuda_memory &memory)
 {
     extern __shared__ __align__(16) char shared[];
-    pgi_marcher<T, L, RANK, SINGLES> marcher(march, memory, shared);
-    const int64_t planes = march.inner.count * march.outer.count;
+    pgi_marcher<T, L, RANK, SHAPE> marcher(all, memory, shared);
+    const int64_t targets = all.march.targets, tiles = (int64_t)all.row_tiles * all.column_tiles;
+    const int64_t planes = all.inner.count * all.outer.count;
+    int64_t at = blockIdx.x * all.share;
+    const int64_t end = min(at + all.share, tiles * planes * targets);
+    int entered = -1;
 
-    marcher.count_windows();
-    marcher.find_columns();
-    marcher.find_targets();
-    for (int64_t u = blockIdx.y; u < planes; u += gridDim.y) {
-        const int64_t slow = u / march.inner.count, fast = u % march.inner.count;
+    while (at < end) {
+        const int64_t unit = at / targets, plane = unit % planes;
+        const int64_t slow = plane / all.inner.count, fast = plane % all.inner.count;
+        const int tile = (int)(unit / planes), begin = (int)(at - unit * targets);
+        const int count = (int)min(min(end - at, targets - begin), (int64_t)PGI_MARCH_MOST);
+        const int row_tile = tile / all.column_tiles, column_tile = tile % all.column_tiles;
+        const int64_t row = RANK == 1 ? 0 : (int64_t)row_tile * all.rows;
 
-        marcher.march((const T *)memory.source + march.source_begin +
-                          slow * march.outer.source_stride + fast * march.inner.source_stride,
-                      (T *)memory.target + slow * march.outer.target_stride +
-                          fast * march.inner.target_stride);
+        /* where rows are planes, only the last tile has fewer of them */
+        const int like = RANK == 2 && row_tile < all.row_tiles - 1 ? column_tile : tile;
+
+        if (like != entered)
+            marcher.enter(row_tile, column_tile);
+        entered = like;
+        marcher.march((const T *)memory.source + all.source_begin + slow * all.outer.source_stride +
+                          fast * all.inner.source_stride +
+                          (row + (RANK == 3 ? all.row.shift : 0)) * all.row.source_stride,
+                      (T *)memory.target + slow * all.outer.target_stride +
+                          fast * all.inner.target_stride + row * all.row.target_stride,
+                      begin, begin + count);
+        at += count;
     }
 }
 
-/* Blocks on a multiprocessor: long rings take many registers, and so do eight cells. */
+/* Blocks on a multiprocessor: long rings take many registers. */
 #define PGI_MARCH_BLOCKS(rank, length)                                                             \
-    ((rank) == 3 && (length) > 3 ? 1 : (rank) == 1 || (length) > 7 ? 2 : 3)
+    ((rank) == 3 && (length) > 3 ? 1 : (rank) == 2 && (length) < 8 ? 3 : 2)
 
-#define MARCH(length, rank, name, singles, suffix, type)                                           \
+#define MARCH(length, rank, name, shape, suffix, type)                                             \
     extern "C" __global__ void __launch_bounds__(PGI_MARCH_THREADS(rank, length),                  \
                                                  PGI_MARCH_BLOCKS(rank, length))                   \
         pgi_march_##name##_##rank##_##length##_##suffix(                                           \
             const __grid_constant__ pgi_cuda_march march, const pgi_cuda_memory memory)            \
     {                                                                                              \
-        march_all<type, length, rank, singles>(march, memory);                                     \
+        march_all<type, length, rank, shape>(march, memory);                                       \
     }
 
+#define MARCH_SHAPES(length, rank, suffix, type)                                                   \
+    MARCH(length, rank, neighbours, PGI_MARCH_NEIGHBOURS, suffix, type)                            \
+    MARCH(length, rank, lanes, PGI_MARCH_LANES, suffix, type)                                      \
+    MARCH(length, rank, singles, PGI_MARCH_SINGLES, suffix, type)
+
 #define MARCH_TYPES(length, rank)                                                                  \
-    MARCH(length, rank, vectors, false, f32, float)                                                \
-    MARCH(length, rank, singles, true, f32, float)                                                 \
-    MARCH(length, rank, vectors, false, f64, double)                                               \
-    MARCH(length, rank, singles, true, f64, double)                                                \
-    MARCH(length, rank, vectors, false, f16, pgi_f16)                                              \
-    MARCH(length, rank, singles, true, f16, pgi_f16)                                               \
-    MARCH(length, rank, vectors, false, bf16, pgi_bf16)                                            \
-    MARCH(length, rank, singles, true, bf16, pgi_bf16)
+    MARCH_SHAPES(length, rank, f32, float)                                                         \
+    MARCH_SHAPES(length, rank, f64, double)                                                        \
+    MARCH_SHAPES(length, rank, f16, pgi_f16)                                                       \
+    MARCH_SHAPES(length, rank, bf16, pgi_bf16)
 
 #endif

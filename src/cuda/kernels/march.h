@@ -11,23 +11,24 @@
     each(2, 2) each(3, 2) each(5, 2) each(7, 2) each(9, 2) each(11, 2) each(13, 2)
 #define PGI_MARCH_SIDES_3(each) each(3, 3) each(5, 3) each(7, 3) each(9, 3)
 
-/* Targets that are marched through before a block is done, at most: what windows count on the way
- * lies in shared memory. */
+/* Targets that are marched through in one go, at most: what windows count on the way lies in shared
+ * memory. */
 #define PGI_MARCH_MOST 1024
 
-/* Cells that a thread has, of which those of rank 1 are summed with more neighbours; sources that
- * it takes in one go, enough to keep memory busy. */
-#define PGI_MARCH_CELLS(rank, singles) ((rank) == 1 && !(singles) ? 8 : 4)
-#define PGI_MARCH_BATCH(rank, bytes)   ((rank) == 2 && (bytes) == 2 ? 4 : 2)
+/* A block's threads and the cells of each, which together are a tile: large windows need large
+ * tiles, and long rings take many registers. Steps that are taken in one go, and of how many
+ * batches of them the sources are under way or at hand. */
+#define PGI_MARCH_THREADS(rank, side) ((rank) == 3 && (side) > 3 ? 384 : 256)
+#define PGI_MARCH_CELLS(rank, real)   ((rank) == 2 || (real) == 8 ? 4 : 8)
+#define PGI_MARCH_BATCH(rank, side)   ((rank) == 2 && (side) > 3 ? 4 : 2)
+#define PGI_MARCH_STAGES(rank, side)  ((rank) == 3 && (side) > 3 ? 2 : 3)
 
-/* Of shared memory. */
-#define PGI_MARCH_BANKS 32
+/* Rows of a tile that a thread sums at once in rank 3. */
+#define PGI_MARCH_ROWS(side) ((side) > 3 ? 8 : 4)
 
-/* Batches that are under way or at hand. */
-#define PGI_MARCH_STAGES 3
-
-/* Threads of a block at most: large windows need large tiles. */
-#define PGI_MARCH_THREADS(rank, side) ((rank) == 3 && (side) > 3 ? 512 : 256)
+/* Elements that are fetched at once, and stored. */
+#define PGI_MARCH_FETCHED(bytes) ((bytes) == 8 ? 2 : 4)
+#define PGI_MARCH_STORED(bytes)  (16 / (bytes))
 
 /* Where channels lie side by side and W is marched along: every thread has two of them. */
 #define PGI_CHANNELS_EACH    2
@@ -48,6 +49,18 @@ typedef struct pgi_cuda_march_outer {
     int64_t count, source_stride, target_stride;
 } pgi_cuda_march_outer;
 
+/* How sums along a row are made and stored. */
+typedef enum pgi_march_shape {
+    PGI_MARCH_NEIGHBOURS, /* a piece of neighbours, which share what they can */
+    PGI_MARCH_LANES,      /* a piece of lanes, each with its like further on */
+    PGI_MARCH_SINGLES     /* one by one */
+} pgi_march_shape;
+
+/* The target of a single: where its run begins in a tile, and where it goes; from < 0: nowhere. */
+typedef struct pgi_march_single {
+    int from, to;
+} pgi_march_single;
+
 typedef struct pgi_cuda_march {
     pgi_cuda_march_axis march, row, column;
     pgi_cuda_march_outer inner, outer;
@@ -56,19 +69,26 @@ typedef struct pgi_cuda_march {
     int forward;
     int divisor_rule; /* a poolgrad_divisor; 0: `divisor` for all */
     int64_t divisor;
+    int volume; /* of a window: the largest count */
 
     /* Columns are lanes side by side, and counted with them: column = place * lanes + lane. */
     int lanes;
-    int by_lanes; /* a vector is of lanes that are summed with their like in other vectors */
+    int pieces; /* sources can be fetched by pieces, not one by one */
 
-    /* A tile: targets in rows and columns, and the sources they need in rows and in cells of a
-     * row, which begin at a multiple of the vectors' width. */
-    int rows, columns, source_rows, cells;
+    /* A tile: targets in rows and columns, and the sources they need, in rows so far apart. Before
+     * the first that is needed come `lead` others, for the sake of pieces. */
+    int rows, columns, source_rows, pitch, lead;
     int row_tiles, column_tiles;
-    int segment; /* targets that a block marches through */
+
+    int64_t share; /* targets that a block marches through, of one tile after the other */
+    int segment;   /* where no tiles are: of one row */
 
     /* Rank 1: rows are planes, and so many of them a step; 0 otherwise. */
     int64_t planes;
+
+    /* In shared memory, behind the sources: where tiles lie, before and after the rows' stage;
+     * inverses of all counts; what cells count, and steps; where single sources and targets are. */
+    int cells_at, summed_at, inverses_at, counts_at, steps_at, sources_at, singles_at;
 } pgi_cuda_march;
 
 #endif
