@@ -2,8 +2,8 @@
 /*
  * What competes in windows: bids are values as integers in the same order, with their places. Zeros
  * are equal. Of equals the earlier place wins, but the later of two NaN if the rule is `last`. NaN
- * are above all numbers, or, by the rules that skip them, below. What leads a window is no matter of
- * order, and not looked at here.
+ * are above all numbers, or, by the rules that skip them, below. What leads a window is no matter
+ * of order, and not looked at here.
  */
 #ifndef PGI_CUDA_KERNELS_BID_CUH
 #define PGI_CUDA_KERNELS_BID_CUH
@@ -131,11 +131,6 @@ template <typename Bid> struct pgi_bids {
         if constexpr (sizeof(Bid) > sizeof(typename Bid::Key))
             if (place)
                 place[i] = (uint16_t)bid.place;
-    }
-
-    __device__ pgi_bids from(int i) const
-    {
-        return {key + i, place ? place + i : place};
     }
 };
 

@@ -45,15 +45,21 @@ __device__ inline pgi_spot spot_of(int i, const int (&extent)[3], const pgi_cuda
     return {{slice, row - slice * extent[1], i - row * extent[2]}};
 }
 
+/* Not inline: it is rare, and kernels have many offsets. */
+__device__ static __noinline__ int64_t uneven_offset(const pgi_cuda_strides *strides, int i,
+                                                     const int (*extent)[3],
+                                                     const pgi_cuda_quotient (*by)[2])
+{
+    const pgi_spot spot = spot_of(i, *extent, *by);
+
+    return spot.at[0] * strides->place[0] + spot.at[1] * strides->place[1] +
+           spot.at[2] * strides->place[2];
+}
+
 __device__ inline int64_t element_offset(const pgi_cuda_strides &strides, int i,
                                          const int (&extent)[3], const pgi_cuda_quotient (&by)[2])
 {
-    if (strides.even)
-        return i * strides.place[2];
-    const pgi_spot spot = spot_of(i, extent, by);
-
-    return spot.at[0] * strides.place[0] + spot.at[1] * strides.place[1] +
-           spot.at[2] * strides.place[2];
+    return strides.even ? i * strides.place[2] : uneven_offset(&strides, i, &extent, &by);
 }
 
 #endif

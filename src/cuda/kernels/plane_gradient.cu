@@ -5,8 +5,8 @@
 // could have an earlier winner only if both had both, and then they would have the same. So the
 // windows of a winner lie side by side in a row, as a run, and no other run of the row is its own:
 // runs are added at the same time, rows one after the other. Indices that are not of maxima, or
-// of maxima with `leading` NaN, may do otherwise; where they do, a warp takes the plane's windows 32
-// at a time, and where several have one winner, adds theirs in their order.
+// of maxima with `leading` NaN, may do otherwise; where they do, a warp takes the plane's windows
+// 32 at a time, and where several have one winner, adds theirs in their order.
 #include "cuda/kernels/plane.cuh"
 
 #define WARP      32
@@ -56,8 +56,8 @@ __device__ static pgi_chunk chunk_of(const pgi_cuda_plane &all, int turn)
 
 // The place that window o's index names; NO_PLACE if none, or if the index is bad.
 template <typename Index>
-__device__ static int place_of_index(const pgi_cuda_plane &all, const pgi_member &plane, Index found,
-                                     int o, unsigned long long *bad)
+__device__ static int place_of_index(const pgi_cuda_plane &all, const pgi_member &plane,
+                                     Index found, int o, unsigned long long *bad)
 {
     const int64_t index = sizeof(Index) == 8 || found != (Index)-1 ? (int64_t)found : -1;
     const uint64_t place = (uint64_t)(index - plane.base);
@@ -80,8 +80,8 @@ __device__ static int place_of_index(const pgi_cuda_plane &all, const pgi_member
 }
 
 // Winners that were found in x are places.
-__device__ static int place_of_index(const pgi_cuda_plane &, const pgi_member &, uint16_t found, int,
-                                     unsigned long long *)
+__device__ static int place_of_index(const pgi_cuda_plane &, const pgi_member &, uint16_t found,
+                                     int, unsigned long long *)
 {
     return found;
 }
@@ -114,11 +114,16 @@ __device__ static void fetch_windows(const pgi_cuda_plane &all, const pgi_cuda_m
 
             if (i < chunk.count) {
                 shelf.dy[i] = term[k];
-                shelf.place[i] = (uint16_t)place_of_index(all, plane, index[k], chunk.begin + i,
-                                                          memory.bad);
+                shelf.place[i] =
+                    (uint16_t)place_of_index(all, plane, index[k], chunk.begin + i, memory.bad);
             }
         }
     }
+}
+
+__device__ static int column_of(const pgi_cuda_plane &all, int place)
+{
+    return place - (int)quick_quotient((unsigned)place, all.by_in[0]) * all.in[2];
 }
 
 // A warp finds the runs in a chunk of its plane's rows, and whether they are as they should be.
@@ -141,10 +146,8 @@ __device__ static void find_runs(const pgi_cuda_plane &all, int count, int lane,
         const int run = runs + __popc(beginnings & ((1u << lane) - 1));
 
         if (begins) {
-            const int step = spot_of(mine, all.in, all.by_in).at[2] -
-                             spot_of(before, all.in, all.by_in).at[2];
-
-            ascends = ascends && mine != NO_PLACE && (opens || step > 0);
+            ascends = ascends && mine != NO_PLACE &&
+                      (opens || column_of(all, mine) > column_of(all, before));
             shelf.begin[run] = (uint16_t)i;
             if (opens)
                 shelf.first[row] = (uint16_t)run;
@@ -164,7 +167,8 @@ struct pgi_winner_run {
     int begin, end, place;
 };
 
-template <typename T> __device__ static pgi_winner_run run_of(const pgi_shelf<T> &shelf, int run, int end)
+template <typename T>
+__device__ static pgi_winner_run run_of(const pgi_shelf<T> &shelf, int run, int end)
 {
     if (run >= end)
         return {0, 0, 0};

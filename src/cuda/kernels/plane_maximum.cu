@@ -27,9 +27,7 @@ __device__ static void contest_run(const pgi_cuda_plane &all, const pgi_line &li
     const int first = (rest - before * all.runs[line.axis]) * RUN;
     const int start = first - all.pad[line.axis], core = start + RUN - 1;
     const int origin = before * in * line.inner + within;
-    const auto tap = [&](int at) {
-        return from(origin + min(max(at, 0), in - 1) * line.inner);
-    };
+    const auto tap = [&](int at) { return from(origin + min(max(at, 0), in - 1) * line.inner); };
     decltype(from(0)) best[RUN], behind;
 
     best[RUN - 1] = tap(core);
@@ -58,7 +56,8 @@ __device__ static void contest_one(const pgi_cuda_plane &all, const pgi_line &li
                                    const From &from, const To &to)
 {
     const int in = all.in[line.axis], out = all.out[line.axis];
-    const int rest = (int)quick_quotient((unsigned)i, line.by_inner), within = i - rest * line.inner;
+    const int rest = (int)quick_quotient((unsigned)i, line.by_inner),
+              within = i - rest * line.inner;
     const int before = rest / out;
     const int start = (rest - before * out) * all.stride[line.axis] - all.pad[line.axis];
     decltype(from(0)) best = {decltype(best)::NONE};
@@ -72,43 +71,48 @@ __device__ static void contest_one(const pgi_cuda_plane &all, const pgi_line &li
     to(i, best);
 }
 
-// All bids of an axis, of all planes: `from` and `to` are told which one, and of which plane.
+// All bids of an axis, of the plane whose `lanes` threads these are.
 template <typename From, typename To>
-__device__ static void contest(const pgi_cuda_plane &all, int axis, int befores, const From &from,
-                               const To &to)
+__device__ static void contest(const pgi_cuda_plane &all, int axis, int befores, int lane,
+                               int lanes, const From &from, const To &to)
 {
-    const pgi_line line = {axis, axis == 2 ? 1 : axis == 1 ? all.out[2] : all.out[1] * all.out[2],
+    const pgi_line line = {axis,
+                           axis == 2   ? 1
+                           : axis == 1 ? all.out[2]
+                                       : all.out[1] * all.out[2],
                            axis == 2   ? pgi_cuda_quotient{1u << 30, 0}
                            : axis == 1 ? all.by_out[0]
                                        : all.by_area};
-    const int tasks = befores * line.inner * (all.runs[axis] ? all.runs[axis] : all.out[axis]);
-    const int member = (int)threadIdx.x % all.members;
-    const auto source = [&](int i) { return from(member, i); };
-    const auto target = [&](int i, decltype(from(0, 0)) bid) { to(member, i, bid); };
+    const bool by_runs = all.runs[axis] > 0;
+    const int tasks = befores * line.inner * (by_runs ? all.runs[axis] : all.out[axis]);
 
-    for (int task = (int)threadIdx.x / all.members; task < tasks;
-         task += (int)blockDim.x / all.members) {
-        if (all.runs[axis])
-            contest_run(all, line, task, source, target);
+#pragma unroll 1
+    for (int task = lane; task < tasks; task += lanes) {
+        if (by_runs)
+            contest_run(all, line, task, from, to);
         else
-            contest_one(all, line, task, source, target);
+            contest_one(all, line, task, from, to);
     }
     __syncthreads();
 }
 
-// The first tap of window o that lies inside, as a place; there is one.
-__device__ static int first_place(const pgi_cuda_plane &all, int o)
+// The first tap of window o that lies inside, as a place, if it is a NaN that leads; there is one.
+template <typename T>
+__device__ static __noinline__ int leading_or(const pgi_cuda_plane *all, const T *x, int o,
+                                              int place)
 {
-    const pgi_spot window = spot_of(o, all.out, all.by_out);
-    int place = 0;
+    const pgi_spot window = spot_of(o, all->out, all->by_out);
+    int leading = 0;
 
     for (int k = 0; k < 3; k++) {
-        const int start = window.at[k] * all.stride[k] - all.pad[k];
-        const int skipped = start < 0 ? (-start + all.dilation[k] - 1) / all.dilation[k] : 0;
+        const int start = window.at[k] * all->stride[k] - all->pad[k];
+        const int skipped = start < 0 ? (-start + all->dilation[k] - 1) / all->dilation[k] : 0;
 
-        place = place * all.in[k] + start + skipped * all.dilation[k];
+        leading = leading * all->in[k] + start + skipped * all->dilation[k];
     }
-    return place;
+    const pgi_real<T> value = widen(x[element_offset(all->source, leading, all->in, all->by_in)]);
+
+    return value != value ? leading : place;
 }
 
 // The end of a contest: what is wanted of window o.
@@ -119,24 +123,19 @@ __device__ static void award(const pgi_cuda_plane &all, const pgi_cuda_memory &m
     typedef pgi_real<T> Real;
     const T *x = (const T *)memory.source + plane.source;
     const int64_t offset = plane.target + element_offset(all.target, o, all.out, all.by_out);
-    const auto value_at = [&](int place) {
-        return widen(x[element_offset(all.source, place, all.in, all.by_in)]);
-    };
     int place = bid.exists() ? bid.winner(all.nan) : -1;
 
-    if (all.nan == POOLGRAD_NAN_LEADING && place >= 0) {
-        const int leading = first_place(all, o);
-        const Real value = value_at(leading);
+    if (all.nan == POOLGRAD_NAN_LEADING && place >= 0)
+        place = leading_or(&all, x, o, place);
+    if (memory.target) {
+        const Real value = place < 0
+                               ? (Real)-CUDART_INF
+                               : widen(x[element_offset(all.source, place, all.in, all.by_in)]);
 
-        if (value != value)
-            place = leading;
+        store((T *)memory.target + offset, value, (Real)all.alpha, (Real)all.beta);
     }
-    if (memory.target)
-        store((T *)memory.target + offset, place < 0 ? (Real)-CUDART_INF : value_at(place),
-              (Real)all.alpha, (Real)all.beta);
     if (memory.indices_out)
-        ((Index *)memory.indices_out)[offset] =
-            place < 0 ? (Index)-1 : (Index)(plane.base + place);
+        ((Index *)memory.indices_out)[offset] = place < 0 ? (Index)-1 : (Index)(plane.base + place);
 }
 
 template <typename T, typename Index>
@@ -145,44 +144,42 @@ __device__ static void plane_maximum(const pgi_cuda_plane &all, const pgi_cuda_m
     typedef pgi_bid<T> Bid;
     typedef typename Bid::Key Key;
     extern __shared__ char shared[];
-    Key *keys = (Key *)shared;
-    uint16_t *places =
-        (uint16_t *)(keys + all.members * (all.place_pitch + all.column_pitch));
-    const pgi_bids<Bid> x = {keys, NULL};
-    const pgi_bids<Bid> columns = {keys + all.members * all.place_pitch, places};
-    const pgi_bids<Bid> rows = {keys, places + all.members * all.column_pitch}; // in place of x
-    const int member = (int)threadIdx.x % all.members;
+    const int members = all.members, lanes = (int)blockDim.x / members;
+    const int lane = (int)threadIdx.x / members, member = (int)threadIdx.x - lane * members;
     const pgi_member plane = member_of(all, member);
-    const T *from = (const T *)memory.source + plane.source;
-    const auto held = [](const pgi_bids<Bid> &bids, int pitch) {
-        return [=](int m, int i) { return bids.from(m * pitch).at(i); };
+    Key *keys = (Key *)shared, *column_keys = keys + members * all.place_pitch;
+    uint16_t *column_places = (uint16_t *)(column_keys + members * all.column_pitch);
+    uint16_t *row_places = column_places + members * all.column_pitch;
+    const int here = member * all.place_pitch, there = member * all.column_pitch;
+    const pgi_bids<Bid> x = {keys + here, NULL};
+    const pgi_bids<Bid> columns = {column_keys + there, column_places + there};
+    const pgi_bids<Bid> rows = {keys + here, row_places + here}; // in place of x
+    const T *source = (const T *)memory.source + plane.source;
+    const int slices = all.in[0];
+    const auto of = [](const pgi_bids<Bid> &bids) { return [=](int i) { return bids.at(i); }; };
+    const auto to = [](const pgi_bids<Bid> &bids) {
+        return [=](int i, const Bid &bid) { bids.put(i, bid); };
     };
-    const auto kept = [](const pgi_bids<Bid> &bids, int pitch) {
-        return [=](int m, int i, const Bid &bid) { bids.from(m * pitch).put(i, bid); };
-    };
-    const auto end = [&](int, int o, const Bid &bid) {
+    const auto end = [&](int o, const Bid &bid) {
         if (plane.exists)
             award<T, Index>(all, memory, plane, o, bid);
     };
 
-    for (int i = (int)threadIdx.x / all.members; i < all.places;
-         i += (int)blockDim.x / all.members)
-        if (plane.exists)
-            x.from(member * all.place_pitch)
-                .put(i, bid_of(from[element_offset(all.source, i, all.in, all.by_in)], i, all.nan));
+    if (plane.exists)
+        for (int i = lane; i < all.places; i += lanes)
+            x.put(i, bid_of(source[element_offset(all.source, i, all.in, all.by_in)], i, all.nan));
     __syncthreads();
     if (all.last == 2) {
-        contest(all, 2, all.in[0] * all.in[1], held(x, all.place_pitch), end);
+        contest(all, 2, slices * all.in[1], lane, lanes, of(x), end);
         return;
     }
-    contest(all, 2, all.in[0] * all.in[1], held(x, all.place_pitch),
-            kept(columns, all.column_pitch));
+    contest(all, 2, slices * all.in[1], lane, lanes, of(x), to(columns));
     if (all.last == 1) {
-        contest(all, 1, all.in[0], held(columns, all.column_pitch), end);
+        contest(all, 1, slices, lane, lanes, of(columns), end);
         return;
     }
-    contest(all, 1, all.in[0], held(columns, all.column_pitch), kept(rows, all.place_pitch));
-    contest(all, 0, 1, held(rows, all.place_pitch), end);
+    contest(all, 1, slices, lane, lanes, of(columns), to(rows));
+    contest(all, 0, 1, lane, lanes, of(rows), end);
 }
 
 #define MAXIMUM(width, index, suffix, type)                                                        \
