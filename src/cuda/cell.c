@@ -158,16 +158,6 @@ static bool applies(const pgi_problem *problem, cell_shape *shape)
 
 /* --------------------------------------------------------------- parameters */
 
-static pgi_cuda_cell_divisor divisor_of(int64_t number)
-{
-    pgi_cuda_cell_divisor divisor = {0, 0};
-
-    while (INT64_C(1) << divisor.shift < number)
-        divisor.shift++;
-    divisor.factor = (unsigned)pgi_ceil_div(INT64_C(1) << (30 + divisor.shift), number);
-    return divisor;
-}
-
 static pgi_cuda_cell_strides strides_of(const pgi_tensor *tensor)
 {
     pgi_cuda_cell_strides strides = {tensor->stride[PGI_BATCH], tensor->stride[PGI_CHANNEL], {0}};
@@ -206,9 +196,9 @@ static void fill_axes(pgi_cuda_cell *cell, const pgi_problem *problem, const cel
     }
     cell->area = cell->in[1] * cell->in[2];
     cell->plane = cell->in[0] * cell->area;
-    cell->by_width = divisor_of(cell->in[2]);
-    cell->by_height = divisor_of(cell->in[1]);
-    cell->by_channels = divisor_of(problem->target.extent[PGI_CHANNEL]);
+    cell->by_width = pgi_cuda_quotient_by(cell->in[2]);
+    cell->by_height = pgi_cuda_quotient_by(cell->in[1]);
+    cell->by_channels = pgi_cuda_quotient_by(problem->target.extent[PGI_CHANNEL]);
 }
 
 /* What both passes are told; `names` are indices, or codes in a row-major order of the layout. */

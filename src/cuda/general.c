@@ -88,7 +88,7 @@ static poolgrad_status prepare_gradient(poolgrad_cuda_plan *plan, poolgrad_error
         pgi_problem winners;
         size_t places;
 
-        PGI_TRY(pgi_cuda_winners(plan, &winners, &places, error));
+        PGI_TRY(pgi_cuda_winners(plan, 0, &winners, &places, error));
         PGI_TRY(add_typed_step(plan, "pgi_maximum", winners.target.elements, &step, error));
         step->parameters.general.problem = winners;
         step->places_out = places;

@@ -312,7 +312,7 @@ static poolgrad_status prepare_gradient(poolgrad_cuda_plan *plan, bool *possible
         pgi_problem winners, gradient = *problem;
         size_t places;
 
-        PGI_TRY(pgi_cuda_winners(plan, &winners, &places, error));
+        PGI_TRY(pgi_cuda_winners(plan, 0, &winners, &places, error));
         if (winners.target.elements == 0)
             return POOLGRAD_OK;
         pgi_cuda_from_winners(&gradient, &winners);

@@ -14,8 +14,8 @@ static bool dense_like(const pgi_tensor *like, pgi_tensor *tensor)
                              tensor->stride);
 }
 
-poolgrad_status pgi_cuda_winners(poolgrad_cuda_plan *plan, pgi_problem *winners, size_t *places,
-                                 poolgrad_error *error)
+poolgrad_status pgi_cuda_winners(poolgrad_cuda_plan *plan, size_t size, pgi_problem *winners,
+                                 size_t *places, poolgrad_error *error)
 {
     const pgi_problem *gradient = &plan->problem;
     pgi_tensor *windows = &winners->target;
@@ -51,7 +51,8 @@ poolgrad_status pgi_cuda_winners(poolgrad_cuda_plan *plan, pgi_problem *winners,
     if (winners->indexing.plane < UINT32_MAX)
         winners->indexing.type = POOLGRAD_U32;
     winners->index_size = pgi_index_size(winners->indexing.type);
-    if (!pgi_cuda_reserve(plan, windows->elements, (int64_t)winners->index_size, places))
+    if (!pgi_cuda_reserve(plan, windows->elements, (int64_t)(size ? size : winners->index_size),
+                          places))
         return pgi_fail(error, POOLGRAD_ERR_OVERFLOW, "the workspace does not fit in 64 bits");
     return POOLGRAD_OK;
 }

@@ -5,16 +5,12 @@
 
 #include "cuda/kernels/cell.h"
 #include "cuda/kernels/near.cuh"
+#include "cuda/kernels/quotient.cuh"
 
 /* Elements that a thread has side by side: 16 bytes of a row, and of channels no more than there
  * are registers for. */
 template <typename T> constexpr int pgi_cell_row_width = 16 / sizeof(T);
 template <typename T> constexpr int pgi_cell_width = sizeof(T) == 8 ? 2 : 4;
-
-__device__ inline unsigned quick_quotient(unsigned n, const pgi_cuda_cell_divisor &by)
-{
-    return __umulhi(n << 2, by.factor) >> by.shift;
-}
 
 /* Whether a place or window lies on an axis of so many. */
 __device__ inline bool within(int i, int extent)

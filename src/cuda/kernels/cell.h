@@ -7,6 +7,8 @@
 #ifndef PGI_CUDA_KERNELS_CELL_H
 #define PGI_CUDA_KERNELS_CELL_H
 
+#include "cuda/kernels/quotient.h"
+
 #include <stdint.h>
 
 /* What names winners. Codes are bytes, of winners found in x: the taps on D, H and W, two bits
@@ -16,11 +18,6 @@ typedef enum pgi_cell_names {
     PGI_CELL_32,
     PGI_CELL_64
 } pgi_cell_names;
-
-/* n / d = (4n * factor >> 32) >> shift, for n < 2^30. */
-typedef struct pgi_cuda_cell_divisor {
-    unsigned factor, shift;
-} pgi_cuda_cell_divisor;
 
 /* Where elements of a tensor lie. Places of a plane, or of an image, are 32 bits apart at most. */
 typedef struct pgi_cuda_cell_strides {
@@ -33,7 +30,7 @@ typedef struct pgi_cuda_cell {
      * position, which a window of H or W has among taps that are not there. */
     int in[3], out[3], pad[3], cells[3];
     int area, plane; /* places of H and W, of all axes */
-    pgi_cuda_cell_divisor by_width, by_height, by_channels;
+    pgi_cuda_quotient by_width, by_height, by_channels;
 
     pgi_cuda_cell_strides positions, windows, names; /* of x or dx, of y or dy, of indices */
     int vectors; /* neighbours of positions, or channels, make vectors in all tensors */
