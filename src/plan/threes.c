@@ -62,6 +62,11 @@ static bool applicable(const pgi_problem *problem)
             return false;
         lanes = channels;
     }
+    /* Rows of less than a vector, on 7x7 forward 0.57 ms against 0.40, on 8x14x14 0.35 against
+     * 0.27; the gradient of 3x3 takes the same time on 7x7, a third on one image of 8x8x8. */
+    if (lanes == 1 && source->extent[last] < PGI_ROW_REALS &&
+        (pgi_is_forward(problem->desc.op) || axis[0].kernel == 3))
+        return false;
     return source->extent[last] <= MOST_ELEMENTS / lanes &&
            (source->extent[last] == 1 || source->stride[last] == lanes) &&
            (target->extent[last] == 1 || target->stride[last] == lanes);
