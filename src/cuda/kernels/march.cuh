@@ -49,8 +49,6 @@ template <typename T, int L, int RANK, pgi_march_shape SHAPE> struct pgi_marcher
     static constexpr int WIDE = PGI_MARCH_STORED(sizeof(T));
     static constexpr int N = V > WIDE ? V / WIDE : 1, TURNS = WIDE > V ? WIDE / V : 1;
 
-    static constexpr int TOGETHER = 8 / P; /* targets that it sums at once, if they are single */
-
     /* Rows and columns that a thread sums rows of, in one of a batch's tiles. */
     static constexpr int ROWS = PGI_MARCH_ROWS(L), SIDE = P * V > ROWS ? P *V / ROWS : 1;
     static constexpr int ABSENT = INT32_MIN;
@@ -369,53 +367,37 @@ template <typename T, int L, int RANK, pgi_march_shape SHAPE> struct pgi_marcher
         make_means(sum, by, inverse.high != 0);
     }
 
-    /* Single targets of P steps from the n-th on, as many as keep shared memory busy. */
-    __device__ void store_singles(const Real *tiles, int size, T *target, int step, int end,
-                                  const int *counted, int n) const
-    {
-        pgi_march_single single[TOGETHER];
-        Real sum[TOGETHER][P][1];
-
-#pragma unroll
-        for (int k = 0; k < TOGETHER; k++) {
-            single[k] = {-1, 0};
-            if (n + k * THREADS < all.rows * all.columns)
-                single[k] = singles[n + k * THREADS];
-        }
-#pragma unroll
-        for (int k = 0; k < TOGETHER; k++)
-#pragma unroll
-            for (int p = 0; p < P; p++) {
-                const Real *from = tiles + p * size + max(single[k].from, 0);
-                Real run[L];
-
-#pragma unroll
-                for (int i = 0; i < L; i++)
-                    run[i] = from[i * all.lanes];
-                sum_runs<L, 1>(run, sum[k][p]);
-            }
-#pragma unroll
-        for (int k = 0; k < TOGETHER; k++)
-#pragma unroll
-            for (int p = 0; p < P; p++) {
-                if (single[k].from < 0 || step + p >= end ||
-                    !inside(n + k * THREADS, all.columns, step + p, end))
-                    continue;
-                if (all.forward)
-                    average(sum[k][p], single[k].from, counted + p);
-                store_scaled<false>(target + p * all.march.target_stride + single[k].to, sum[k][p],
-                                    alpha, beta);
-            }
-    }
-
     /* Sums along the rows of P tiles, as they are stored. */
     __device__ void store_batch(const Real *tiles, int size, T *target, int step, int end,
                                 const int *counted) const
     {
         if constexpr (SHAPE == PGI_MARCH_SINGLES) {
 #pragma unroll 1
-            for (int n = thread; n < all.rows * all.columns; n += TOGETHER * THREADS)
-                store_singles(tiles, size, target, step, end, counted, n);
+            for (int n = thread; n < all.rows * all.columns; n += THREADS) {
+                const pgi_march_single single = singles[n];
+                Real sum[P][1];
+
+                if (single.from < 0)
+                    continue;
+#pragma unroll
+                for (int p = 0; p < P; p++) {
+                    Real run[L];
+
+#pragma unroll
+                    for (int i = 0; i < L; i++)
+                        run[i] = tiles[p * size + single.from + i * all.lanes];
+                    sum_runs<L, 1>(run, sum[p]);
+                }
+#pragma unroll
+                for (int p = 0; p < P; p++) {
+                    if (step + p >= end || !inside(n, all.columns, step + p, end))
+                        break;
+                    if (all.forward)
+                        average(sum[p], single.from, counted + p);
+                    store_scaled<false>(target + p * all.march.target_stride + single.to, sum[p],
+                                        alpha, beta);
+                }
+            }
         } else {
 #pragma unroll
             for (int p = 0; p < P; p += TURNS)
@@ -529,7 +511,7 @@ __device__ inline void march_all(const pgi_cuda_march &all, const pgi_cuda_memor
 
 /* Blocks on a multiprocessor: long rings take many registers. */
 #define PGI_MARCH_BLOCKS(rank, length)                                                             \
-    ((rank) == 3 && (length) > 3 ? 1 : (rank) == 2 && (length) < 8 ? 3 : 2)
+    ((rank) == 3 && (length) > 3 ? 1 : (rank) == 2 && (length) <= 3 ? 3 : 2)
 
 #define MARCH(length, rank, name, shape, suffix, type)                                             \
     extern "C" __global__ void __launch_bounds__(PGI_MARCH_THREADS(rank, length),                  \
