@@ -50,11 +50,12 @@ static void PGI_NAME(number, INDEX_NAME)(void *indices, int64_t step, const int3
     }
 }
 
-/* Whether an axis of a window has a tap so far behind its first one: taps say how many there are,
- * or, with gaps, where. Unsigned, so that what lies before it is far behind. */
-PGI_ALWAYS_INLINE bool PGI_NAME(has_tap, INDEX_NAME)(uint32_t behind, uint32_t taps, bool gaps)
+/* Not 0 if an axis of a window has no tap so far behind its first one: taps say how many there
+ * are, or, with gaps, where. Unsigned, so that what lies before it is far behind. */
+PGI_ALWAYS_INLINE uint32_t PGI_NAME(lacks_tap, INDEX_NAME)(uint32_t behind, uint32_t taps,
+                                                           bool gaps)
 {
-    return gaps ? (behind < 32) & (taps >> (behind & 31)) & 1 : behind < taps;
+    return gaps ? behind >> 5 | (~taps >> (behind & 31) & 1) : behind >= taps;
 }
 
 /*
@@ -94,7 +95,7 @@ PGI_ALWAYS_INLINE bool PGI_NAME(trace_some, INDEX_NAME)(
         const uint32_t column = at - row * (uint32_t)t.columns;
         const uint32_t columns = windows ? (uint32_t)width[i] : one_width;
         uint32_t out = (behind >= span) | (place >= plane) |
-                       !PGI_NAME(has_tap, INDEX_NAME)(column, columns, gaps);
+                       PGI_NAME(lacks_tap, INDEX_NAME)(column, columns, gaps);
         uint32_t moved = place + move, lost = 0;
 
         wrong |= units ? index ^ (uint64_t)place * (uint64_t)t.unit : index >> 32;
@@ -102,9 +103,9 @@ PGI_ALWAYS_INLINE bool PGI_NAME(trace_some, INDEX_NAME)(
             const uint32_t depth = PGI_NAME(quotient, INDEX_NAME)(row, t.by_rows);
             const uint32_t down = row - depth * (uint32_t)t.rows;
 
-            out |= !PGI_NAME(has_tap, INDEX_NAME)(down, (uint32_t)t.taps_down, gaps);
+            out |= PGI_NAME(lacks_tap, INDEX_NAME)(down, (uint32_t)t.taps_down, gaps);
             if (gaps)
-                out |= !PGI_NAME(has_tap, INDEX_NAME)(depth, (uint32_t)t.taps_deep, true);
+                out |= PGI_NAME(lacks_tap, INDEX_NAME)(depth, (uint32_t)t.taps_deep, true);
             moved -= depth * (uint32_t)t.skipped;
             lost = down + (uint32_t)t.top >= (uint32_t)t.height;
         }
