@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* What MemorySanitizer cannot know. */
+/* Whether a sanitizer checks this, and what MemorySanitizer cannot know. */
 #ifndef PGI_CORE_SANITIZER_H
 #define PGI_CORE_SANITIZER_H
 
 #include <stddef.h>
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer) ||                         \
+    __has_feature(thread_sanitizer)
+#define PGI_SANITIZED
+#endif
+#endif
 
 /* Says that memory may be read though not all of it was written: vectors reach past the end of
  * rows, into lanes whose results are never stored. */

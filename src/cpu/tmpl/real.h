@@ -150,6 +150,9 @@ static void PGI_NAME(sum_block, REAL_NAME)(void *const *to, int sums, const void
                                            int length, bool behind, int64_t count)
 {
 #define BLOCK(n, sums, behind) PGI_NAME(block_of, REAL_NAME)(to, sums, rows, n, behind, count)
+#if defined(PGI_SANITIZED)
+    BLOCK(length, sums, behind);
+#else
     switch (length + 32 * behind + 64 * (sums == PGI_MANY_ROWS)) {
 #define PGI_COUNT(n)                                                                               \
     case n:                                                                                        \
@@ -171,6 +174,7 @@ static void PGI_NAME(sum_block, REAL_NAME)(void *const *to, int sums, const void
 #include "cpu/tmpl/counts.def"
 #undef PGI_COUNT
     }
+#endif
 #undef BLOCK
 }
 
