@@ -10,11 +10,9 @@
     __has_feature(thread_sanitizer)
 #define PGI_SANITIZED
 #endif
-#endif
 
 /* Says that memory may be read though not all of it was written: vectors reach past the end of
  * rows, into lanes whose results are never stored. */
-#if defined(__has_feature)
 #if __has_feature(memory_sanitizer)
 #include <sanitizer/msan_interface.h>
 #define PGI_MAY_READ(memory, bytes) __msan_unpoison(memory, bytes)

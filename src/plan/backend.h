@@ -58,8 +58,7 @@ typedef void pgi_settle_fn(void);
 typedef enum pgi_division {
     PGI_KEEP,     /* not at all */
     PGI_MULTIPLY, /* one power of two: a product with its reciprocal has the same bits */
-    PGI_QUOTIENT, /* integers of less than 2^21 either way: products with reciprocals in two parts
-                   */
+    PGI_QUOTIENT, /* integers of less than 2^21 either way: their reciprocals in two parts */
     PGI_DIVIDE
 } pgi_division;
 
@@ -383,11 +382,10 @@ typedef struct pgi_trace {
     int32_t first, span; /* where in the plane the row of the first taps begins, and places from
                             there on among which all taps are */
     int32_t row_step;    /* how much further the first of the next windows is */
-    int32_t move,
-        limit; /* what is added to places; what is then at the limit or beyond is nowhere */
-    int32_t top,
-        height;      /* where the row of the first taps is in the tile, and how many there are, */
-    int32_t skipped; /* and places of a plane that are not: where it has not all rows of planes */
+    int32_t move;        /* what is added to places, */
+    int32_t limit;       /* and what is then at this or beyond is nowhere */
+    int32_t top, height; /* where the row of the first taps is in the tile, of so many rows; */
+    int32_t skipped;     /* and places of a plane that the tile has not */
 } pgi_trace;
 
 /* places[window * lanes + lane] = what the place of its index is to become. False if an index is

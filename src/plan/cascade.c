@@ -36,28 +36,26 @@ static bool in_blocks(const pgi_gather *gather)
 
 /* Sums of 16^j that make a run of sums short. Where runs overlap without being blocks, sums of 16
  * are all that they can share. */
-static int octaves_of(const pgi_gather *gather, int64_t run)
+static int tiers_of(const pgi_gather *gather, int64_t run)
 {
     int64_t most = gather->q == 1 && !in_blocks(gather) ? PGI_RUN_ROWS : PGI_LONG_RUN;
-    int octaves = 0;
+    int tiers = 0;
 
     for (; run > most; run >>= 4, most = PGI_LONG_RUN)
-        octaves++;
-    return octaves;
+        tiers++;
+    return tiers;
 }
 
-/* Rows from which on many sums of them are made together. */
-#define SHORT_RUN 8
-
-/* Planes from which on they are, too: shorter runs stay in the second-level cache if few sums are
- * made of them (9x9x9 on 4x128x128x128 takes 4.0 ms with few and 4.7 with many, 15x15x15 5.1 and
- * 4.7). */
-#define LONG_RUN 11
+/* The runs of rows, and of planes, from which on many sums are made together: shorter runs of
+ * planes stay in the second-level cache if few are (9x9x9 on 4x128x128x128 takes 4.0 ms with few
+ * and 4.7 with many, 15x15x15 5.1 and 4.7). */
+#define MANY_FROM_ROWS   9
+#define MANY_FROM_PLANES 11
 
 /* How many sums of runs are made together, of so many that are to be made. */
 static int block_of(int64_t run, int64_t sums)
 {
-    return run > SHORT_RUN && sums >= PGI_MANY_ROWS ? PGI_MANY_ROWS : PGI_FEW_ROWS;
+    return run >= MANY_FROM_ROWS && sums >= PGI_MANY_ROWS ? PGI_MANY_ROWS : PGI_FEW_ROWS;
 }
 
 /* Slots for what `together` successive targets reach, or for all. */
@@ -69,7 +67,7 @@ static void lay_out_stack(const pgi_gather *gather, int64_t reach, int64_t toget
     const bool ordered = gather->axis.stride == 1 || gather->axis.dilation == 1;
     const int64_t targets = ordered ? together : 2 * together + gather->period;
 
-    stack->octaves = octaves_of(gather, longest_run(gather, reach));
+    stack->tiers = tiers_of(gather, longest_run(gather, reach));
     stack->slots = pgi_max(1, pgi_min(pgi_gather_reach_bound(gather, targets), reach));
 }
 
@@ -150,14 +148,15 @@ bool pgi_cascade_measure(const pgi_gather gather[3], const int64_t targets[3], i
     for (i = 0; i < 2; i++)
         layout->reach[i] = pgi_gather_reach_bound(&gather[i], targets[i]);
     layout->in_turns = choose_last(&gather[2], targets[2], &layout->reach[2]);
-    layout->octaves = octaves_of(&gather[2], longest_run(&gather[2], layout->reach[2]));
+    layout->tiers = tiers_of(&gather[2], longest_run(&gather[2], layout->reach[2]));
     /* planes of which every target takes one, and no two the same */
     layout->by_rows = gather[0].longest <= 1 && gather[0].period == 1;
     if (!pgi_mul(layout->reach[2], lanes, &row) || !pgi_add(row, PGI_ROW_REALS, &row))
         return false;
-    layout->together = in_blocks(&gather[0]) && gather[0].q == 1 && gather[0].longest >= LONG_RUN
-                           ? PGI_MANY_ROWS
-                           : PGI_FEW_ROWS;
+    layout->together =
+        in_blocks(&gather[0]) && gather[0].q == 1 && gather[0].longest >= MANY_FROM_PLANES
+            ? PGI_MANY_ROWS
+            : PGI_FEW_ROWS;
     together = block_of(gather[1].longest, targets[1]) * pgi_min(gather[1].q, PGI_BATCH_ROWS);
     together = in_blocks(&gather[1]) && together <= PGI_BATCH_ROWS ? together : PGI_FEW_ROWS;
     layout->batch = (int)pgi_max(
@@ -168,12 +167,12 @@ bool pgi_cascade_measure(const pgi_gather gather[3], const int64_t targets[3], i
     sources = pgi_min(layout->reach[1], gather[1].most_sources);
     if (!pgi_mul(sources, row, &plane) || !pgi_add(plane, 2 * PGI_ROW_REALS, &plane))
         return false;
-    layout->planes.base = pgi_place(&at, layout->by_rows ? 0 : layout->planes.octaves + 1,
+    layout->planes.base = pgi_place(&at, layout->by_rows ? 0 : layout->planes.tiers + 1,
                                     layout->planes.slots, plane, size);
     layout->plane = pgi_place(&at, layout->by_rows ? 0 : layout->together, 1, plane, size);
     /* rows of planes are where those are; only their sums have a place of their own */
     layout->rows.base =
-        pgi_place(&at, layout->rows.octaves + layout->by_rows, layout->rows.slots, row, size);
+        pgi_place(&at, layout->rows.tiers + layout->by_rows, layout->rows.slots, row, size);
     layout->summed = pgi_place(&at, layout->batch, 1, row, size);
     layout->nothing = pgi_place(&at, 1, 1, layout->by_rows ? row : pgi_max(row, plane), size);
     pgi_place(&at, 1, 1, PGI_OVERREAD, size);
@@ -194,7 +193,7 @@ static void set_stack(pgi_stack *stack, const pgi_cascade *cascade, int axis,
                          .begin = cascade->virtual[axis].begin,
                          .slots = layout->slots,
                          .mask = layout->slots & (layout->slots - 1) ? 0 : layout->slots - 1,
-                         .octaves = layout->octaves,
+                         .tiers = layout->tiers,
                          .base = cascade->workspace + layout->base,
                          .bytes = (size_t)reals * size,
                          .sum_bytes = (size_t)pgi_whole_vectors(reals) * size,
@@ -204,10 +203,10 @@ static void set_stack(pgi_stack *stack, const pgi_cascade *cascade, int axis,
 /* Nothing is at hand yet. */
 static void empty_stack(pgi_stack *stack)
 {
-    int octave;
+    int tier;
 
-    for (octave = 0; octave <= stack->octaves; octave++)
-        stack->made[octave] = octave ? stack->begin : stack->held.begin;
+    for (tier = 0; tier <= stack->tiers; tier++)
+        stack->made[tier] = tier ? stack->begin : stack->held.begin;
 }
 
 /* The runs of `count` targets from one on. */
@@ -261,28 +260,27 @@ static int64_t slot_number(const pgi_stack *stack, int64_t index)
     return stack->mask ? index & stack->mask : index % stack->slots;
 }
 
-/* A place of an octave. */
-static char *slot(const pgi_stack *stack, int octave, int64_t place)
+/* A place of a tier. */
+static char *slot(const pgi_stack *stack, int tier, int64_t place)
 {
-    const int64_t origin = octave ? stack->begin : stack->held.begin;
+    const int64_t origin = tier ? stack->begin : stack->held.begin;
     size_t offset;
 
-    if (octave == 0 && stack->plane)
+    if (tier == 0 && stack->plane)
         return stack->plane + (size_t)(place - origin) * stack->bytes;
-    offset =
-        (size_t)slot_number(stack, place - origin) * (octave ? stack->sum_bytes : stack->bytes);
-    if (octave > 0 && !stack->plane)
+    offset = (size_t)slot_number(stack, place - origin) * (tier ? stack->sum_bytes : stack->bytes);
+    if (tier > 0 && !stack->plane)
         offset += (size_t)stack->slots * stack->bytes;
-    if (octave > 1)
-        offset += (size_t)((octave - 1) * stack->slots) * stack->sum_bytes;
+    if (tier > 1)
+        offset += (size_t)((tier - 1) * stack->slots) * stack->sum_bytes;
     return stack->base + offset;
 }
 
-static char *row_of(const pgi_cascade *cascade, const pgi_stack *stack, int octave, int64_t place)
+static char *row_of(const pgi_cascade *cascade, const pgi_stack *stack, int tier, int64_t place)
 {
-    if (octave == 0 && (place < stack->held.begin || place >= stack->held.end))
+    if (tier == 0 && (place < stack->held.begin || place >= stack->held.end))
         return cascade->workspace + cascade->layout->nothing;
-    return slot(stack, octave, place);
+    return slot(stack, tier, place);
 }
 
 char *pgi_cascade_source_row(const pgi_cascade *cascade, int64_t d, int64_t h)
@@ -319,16 +317,16 @@ static void load(pgi_cascade *cascade, pgi_stack *stack, int64_t end)
     stack->made[0] = pgi_max(stack->made[0], end);
 }
 
-/* Makes the sums of an octave at the places before `end`: each of 16 of the octave below. */
-static void make(pgi_cascade *cascade, pgi_stack *stack, int octave, int64_t end)
+/* Makes the sums of a tier at the places before `end`: each of 16 of the tier below. */
+static void make(pgi_cascade *cascade, pgi_stack *stack, int tier, int64_t end)
 {
-    const int64_t apart = octave ? stack->gather->q << (4 * octave - 4) : 0;
+    const int64_t apart = tier ? stack->gather->q << (4 * tier - 4) : 0;
     const void *rows[PGI_RUN_ROWS + PGI_MANY_ROWS - 1];
     void *to[PGI_MANY_ROWS];
-    int64_t *made = &stack->made[octave];
+    int64_t *made = &stack->made[tier];
     int i, sums;
 
-    if (octave == 0) {
+    if (tier == 0) {
         load(cascade, stack, end);
         return;
     }
@@ -336,20 +334,19 @@ static void make(pgi_cascade *cascade, pgi_stack *stack, int octave, int64_t end
         return;
     /* what no run to come can reach need not be made */
     *made = pgi_max(*made, end - stack->slots);
-    make(cascade, stack, octave - 1, end + (PGI_RUN_ROWS - 1) * apart);
+    make(cascade, stack, tier - 1, end + (PGI_RUN_ROWS - 1) * apart);
     for (; apart == 1 && *made + PGI_FEW_ROWS <= end; *made += sums) {
         sums = block_of(PGI_RUN_ROWS, end - *made);
         for (i = 0; i < PGI_RUN_ROWS + sums - 1; i++)
-            rows[i] = row_of(cascade, stack, octave - 1, *made + i);
+            rows[i] = row_of(cascade, stack, tier - 1, *made + i);
         for (i = 0; i < sums; i++)
-            to[i] = slot(stack, octave, *made + i);
+            to[i] = slot(stack, tier, *made + i);
         cascade->kernels->sum_block(to, sums, rows, PGI_RUN_ROWS, false, stack->reals);
     }
     for (; *made < end; ++*made) {
         for (i = 0; i < PGI_RUN_ROWS; i++)
-            rows[i] = row_of(cascade, stack, octave - 1, *made + i * apart);
-        cascade->kernels->sum(slot(stack, octave, *made), NULL, rows, PGI_RUN_ROWS, 0,
-                              stack->reals);
+            rows[i] = row_of(cascade, stack, tier - 1, *made + i * apart);
+        cascade->kernels->sum(slot(stack, tier, *made), NULL, rows, PGI_RUN_ROWS, 0, stack->reals);
     }
 }
 
@@ -364,30 +361,30 @@ static bool has_gaps(const pgi_gather *gather)
 static void prepare_runs(pgi_cascade *cascade, pgi_stack *stack, pgi_run last)
 {
     const int64_t q = stack->gather->q;
-    int octave = stack->octaves;
+    int tier = stack->tiers;
 
     if (has_gaps(stack->gather) || last.count == 0 || last.first >= stack->held.end)
         return;
     load(cascade, stack, last.first + (last.count - 1) * q + 1);
-    while (octave > 0 && last.count >> (4 * octave) == 0)
-        octave--;
-    if (octave > 0)
-        make(cascade, stack, octave,
-             last.first + ((last.count >> (4 * octave)) - 1) * (q << (4 * octave)) + 1);
+    while (tier > 0 && last.count >> (4 * tier) == 0)
+        tier--;
+    if (tier > 0)
+        make(cascade, stack, tier,
+             last.first + ((last.count >> (4 * tier)) - 1) * (q << (4 * tier)) + 1);
 }
 
-void pgi_sum_octaves(const pgi_kernels *kernels, pgi_octave_place_fn *at, void *context,
-                     pgi_run run, int64_t q, int octave, char *to, int64_t reals)
+void pgi_sum_tiers(const pgi_kernels *kernels, pgi_tier_place_fn *at, void *context, pgi_run run,
+                   int64_t q, int tier, char *to, int64_t reals)
 {
     const void *rows[PGI_LONG_RUN];
     const void *head = NULL;
     int length = 0, tail, n = 0, i, t;
 
-    for (i = octave; i >= 0; i--) {
-        tail = (int)(run.count >> (4 * i) & (i == octave ? PGI_LONG_RUN : PGI_RUN_ROWS - 1));
+    for (i = tier; i >= 0; i--) {
+        tail = (int)(run.count >> (4 * i) & (i == tier ? PGI_LONG_RUN : PGI_RUN_ROWS - 1));
         for (t = 0; t < tail; t++, run.first += q << (4 * i))
             rows[n++] = at(context, i, run.first);
-        if (i == octave) {
+        if (i == tier) {
             length = tail < PGI_RUN_ROWS ? tail : PGI_RUN_ROWS;
             tail -= length;
         }
@@ -404,22 +401,22 @@ typedef struct pgi_stacked {
     pgi_stack *stack;
 } pgi_stacked;
 
-static const char *stacked_place(void *context, int octave, int64_t place)
+static const char *stacked_place(void *context, int tier, int64_t place)
 {
     const pgi_stacked *stacked = context;
 
-    make(stacked->cascade, stacked->stack, octave, place + 1);
-    return row_of(stacked->cascade, stacked->stack, octave, place);
+    make(stacked->cascade, stacked->stack, tier, place + 1);
+    return row_of(stacked->cascade, stacked->stack, tier, place);
 }
 
-/* The highest octave with a sum that is no longer than a run. */
-static int highest_octave(const pgi_stack *stack, int64_t run)
+/* The highest tier with a sum that is no longer than a run. */
+static int highest_tier(const pgi_stack *stack, int64_t run)
 {
-    int octave = stack->octaves;
+    int tier = stack->tiers;
 
-    while (run >> (4 * octave) == 0)
-        octave--;
-    return octave;
+    while (run >> (4 * tier) == 0)
+        tier--;
+    return tier;
 }
 
 /* The sum of a run: a place that is there already, or `to`. */
@@ -436,8 +433,8 @@ static char *sum_run(pgi_cascade *cascade, pgi_stack *stack, pgi_run run, char *
     load(cascade, stack, run.first + (run.count - 1) * q + 1);
     if (run.count == 1)
         return row_of(cascade, stack, 0, run.first);
-    pgi_sum_octaves(cascade->kernels, stacked_place, &stacked, run, q,
-                    highest_octave(stack, run.count), to, stack->reals);
+    pgi_sum_tiers(cascade->kernels, stacked_place, &stacked, run, q, highest_tier(stack, run.count),
+                  to, stack->reals);
     return to;
 }
 
@@ -447,7 +444,7 @@ static void sum_block(pgi_cascade *cascade, pgi_stack *stack, pgi_run first, voi
                       int sums)
 {
     const bool whole = first.count <= PGI_LONG_RUN;
-    const int length = (int)(whole ? first.count : first.count & 15);
+    const int length = (int)(whole ? first.count : first.count % PGI_RUN_ROWS);
     const int64_t q = stack->gather->q, begin = first.first + (first.count - length) * q;
     const void *rows[PGI_LONG_RUN + PGI_MANY_ROWS - 1];
     int i;
@@ -457,8 +454,8 @@ static void sum_block(pgi_cascade *cascade, pgi_stack *stack, pgi_run first, voi
         pgi_run head = {first.first + i * q, first.count - length};
         pgi_stacked stacked = {cascade, stack};
 
-        pgi_sum_octaves(cascade->kernels, stacked_place, &stacked, head, q,
-                        highest_octave(stack, head.count), to[i], stack->reals);
+        pgi_sum_tiers(cascade->kernels, stacked_place, &stacked, head, q,
+                      highest_tier(stack, head.count), to[i], stack->reals);
     }
     for (i = 0; length > 0 && i < length + sums - 1; i++)
         rows[i] = row_of(cascade, stack, 0, begin + i * q);
@@ -516,7 +513,7 @@ static void run_plane(pgi_cascade *cascade, int64_t d, char *plane)
 {
     pgi_stack *rows = &cascade->rows;
 
-    /* octave 0 is the plane, not a ring; the others are one */
+    /* tier 0 is the plane, not a ring; the others are one */
     rows->plane = plane;
     empty_stack(rows);
     rows->made[0] = rows->held.end;

@@ -18,7 +18,7 @@
  * this; of long rows still a block. */
 #define PGI_BATCH_ROWS 32
 /* Sums of 16, 256, ... places: enough for any run. */
-#define PGI_OCTAVES 15
+#define PGI_TIERS 15
 
 static inline int64_t pgi_whole_vectors(int64_t reals)
 {
@@ -28,8 +28,8 @@ static inline int64_t pgi_whole_vectors(int64_t reals)
 /* How one axis keeps its places. */
 typedef struct pgi_stack_layout {
     int64_t slots; /* place i is in slot i modulo this */
-    int octaves;   /* sums of 16, 256, ...; 0 for runs of up to PGI_LONG_RUN */
-    size_t base;   /* in the workspace: slots for octave 0, if it is there, and the others */
+    int tiers;     /* sums of 16, 256, ...; 0 for runs of up to PGI_LONG_RUN */
+    size_t base;   /* in the workspace: slots for tier 0, if it is there, and the others */
 } pgi_stack_layout;
 
 /* How large a cascade is, at most, and where its parts lie in a workspace. */
@@ -39,7 +39,7 @@ typedef struct pgi_cascade_layout {
     bool by_rows;     /* axis 0 adds nothing: rows are loaded one by one, not in planes */
     bool in_turns;    /* axis 2: targets a period apart have the same run, some places on, all of
                        * which are in a row; otherwise every target has its own */
-    int octaves;      /* of axis 2 */
+    int tiers;        /* of axis 2 */
     int together;     /* target planes that are summed at once */
     int batch;        /* target rows that are taken at once */
 
@@ -56,20 +56,20 @@ typedef struct pgi_cascade_layout {
 bool pgi_cascade_measure(const pgi_gather gather[3], const int64_t targets[3], int64_t lanes,
                          size_t real, pgi_cascade_layout *layout);
 
-/* The places of one axis that are at hand. Octave 0 are the places as they were loaded, octave j
+/* The places of one axis that are at hand. Tier 0 are the places as they were loaded, tier j
  * sums of 16^j of them, q apart. */
 typedef struct pgi_stack {
     const pgi_gather *gather;
     pgi_range held;      /* places that exist */
     int64_t begin;       /* before that nothing is asked for; what is not held counts as 0 */
     int64_t slots, mask; /* mask: slots - 1 if that is a power of two, or 0 */
-    int octaves;
+    int tiers;
     char *base;
-    char *plane;      /* octave 0 is here, place by place, and not in the ring; or NULL */
-    size_t bytes;     /* of a place in octave 0 */
+    char *plane;      /* tier 0 is here, place by place, and not in the ring; or NULL */
+    size_t bytes;     /* of a place in tier 0 */
     size_t sum_bytes; /* and in the others: whole vectors are written */
     int64_t reals;
-    int64_t made[PGI_OCTAVES + 1]; /* places before this are there */
+    int64_t made[PGI_TIERS + 1]; /* places before this are there */
 } pgi_stack;
 
 typedef struct pgi_cascade pgi_cascade;
@@ -106,13 +106,13 @@ struct pgi_cascade {
 void pgi_cascade_region(pgi_cascade *cascade, const int64_t begin[3], const int64_t end[3],
                         int64_t lanes);
 
-/* A row that holds sums of 16^octave places from one on. */
-typedef const char *pgi_octave_place_fn(void *context, int octave, int64_t place);
+/* A row that holds sums of 16^tier places from one on. */
+typedef const char *pgi_tier_place_fn(void *context, int tier, int64_t place);
 
-/* The sum of a run of places q apart, from such rows: as many of the highest octave as fit, behind
+/* The sum of a run of places q apart, from such rows: as many of the highest tier as fit, behind
  * them up to 15 of each lower one. */
-void pgi_sum_octaves(const pgi_kernels *kernels, pgi_octave_place_fn *at, void *context,
-                     pgi_run run, int64_t q, int octave, char *to, int64_t reals);
+void pgi_sum_tiers(const pgi_kernels *kernels, pgi_tier_place_fn *at, void *context, pgi_run run,
+                   int64_t q, int tier, char *to, int64_t reals);
 
 /* Where source row (d, h), from reach[2].begin on, is to be put; the next row is a pitch away if
  * it is held and its slot is the next. */

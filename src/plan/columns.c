@@ -43,7 +43,7 @@ void pgi_columns_measure(const pgi_gather *gather, int64_t targets,
     if (!at->fits)
         return;
     pgi_place(at, 1, 1, turns_of(gather, cascade, targets), sizeof(pgi_run));
-    pgi_place(at, cascade->octaves, 1, source, real);
+    pgi_place(at, cascade->tiers, 1, source, real);
     pgi_place(at, 1, 1, pgi_max(source, target), real);
     pgi_place(at, 1, 1, target, real);
     pgi_place(at, 1, picked_terms(gather), target, sizeof(int64_t)); /* vectors may have one lane */
@@ -63,7 +63,7 @@ static void set_rooms(pgi_columns *columns, char *room)
 
     columns->runs =
         (pgi_run *)(void *)(room + pgi_place(&at, 1, 1, columns->turns, sizeof(pgi_run)));
-    columns->sums = room + pgi_place(&at, cascade->layout->octaves, 1, source, real);
+    columns->sums = room + pgi_place(&at, cascade->layout->tiers, 1, source, real);
     columns->turn = room + pgi_place(&at, 1, 1, pgi_max(source, target), real);
     columns->result = room + pgi_place(&at, 1, 1, target, real);
     columns->firsts = (int64_t *)(void *)(room + pgi_place(&at, 1, picked_terms(gather), target,
@@ -140,23 +140,23 @@ static const char *column(const pgi_columns *columns, const void *row, int64_t p
            (size_t)(place * columns->cascade->lanes) * columns->cascade->kernels->real;
 }
 
-/* The row of an octave: sums of 16^octave columns. */
-static char *octave_row(const pgi_columns *columns, int octave)
+/* The row of a tier: sums of 16^tier columns. */
+static char *tier_row(const pgi_columns *columns, int tier)
 {
     const pgi_cascade *cascade = columns->cascade;
     const int64_t places = cascade->virtual[2].end - cascade->virtual[2].begin;
 
     return columns->sums +
-           (size_t)((octave - 1) * row_reals(places, cascade->lanes)) * cascade->kernels->real;
+           (size_t)((tier - 1) * row_reals(places, cascade->lanes)) * cascade->kernels->real;
 }
 
-/* Neighbours of which the kernel takes the larger pieces from the first octave. */
+/* Neighbours of which the kernel takes the larger pieces from the first tier. */
 static void set_heads(pgi_columns *columns)
 {
     pgi_last_axis *last = &columns->last;
 
     columns->way = PGI_BEHIND_HEADS;
-    last->heads = column(columns, octave_row(columns, 1), last->first[0]);
+    last->heads = column(columns, tier_row(columns, 1), last->first[0]);
     last->head_count = last->count[0] / PGI_RUN_ROWS;
     last->first[0] += last->head_count * PGI_RUN_ROWS;
     last->count[0] %= PGI_RUN_ROWS;
@@ -171,7 +171,7 @@ void pgi_columns_region(pgi_columns *columns, const pgi_cascade *cascade, char *
     int64_t t;
 
     columns->cascade = cascade;
-    columns->octaves = cascade->layout->octaves;
+    columns->tiers = cascade->layout->tiers;
     columns->turns = turns_of(gather, cascade->layout, targets);
     set_rooms(columns, room);
     for (t = 0; t < columns->turns; t++) {
@@ -206,17 +206,17 @@ void pgi_columns_region(pgi_columns *columns, const pgi_cascade *cascade, char *
         columns->way = PGI_BY_PICKS;
 }
 
-/* Each octave from the one below; what is behind their ends is of no use. */
-void pgi_columns_octaves(const pgi_columns *columns, const void *row)
+/* Each tier from the one below; what is behind their ends is of no use. */
+void pgi_columns_tiers(const pgi_columns *columns, const void *row)
 {
     const pgi_cascade *cascade = columns->cascade;
     const int64_t q = cascade->gather[2].q;
     int64_t places = cascade->virtual[2].end - cascade->virtual[2].begin;
-    int octave;
+    int tier;
 
-    for (octave = 1; octave <= columns->octaves; octave++) {
-        const int64_t apart = q << (4 * octave - 4);
-        const void *below = octave == 1 ? row : octave_row(columns, octave - 1);
+    for (tier = 1; tier <= columns->tiers; tier++) {
+        const int64_t apart = q << (4 * tier - 4);
+        const void *below = tier == 1 ? row : tier_row(columns, tier - 1);
         pgi_last_axis sums = {
             .lanes = cascade->lanes, .advance = 1, .turns = 1, .count = {PGI_RUN_ROWS}};
 
@@ -224,8 +224,8 @@ void pgi_columns_octaves(const pgi_columns *columns, const void *row)
         sums.places = places;
         sums.step = apart * cascade->lanes;
         if (places > 0)
-            cascade->kernels->finish_reals(octave_row(columns, octave), 0, &below, 1, &sums, 1,
-                                           false, (pgi_ahead){NULL, NULL});
+            cascade->kernels->finish_reals(tier_row(columns, tier), 0, &below, 1, &sums, 1, false,
+                                           (pgi_ahead){NULL, NULL});
     }
 }
 
@@ -234,11 +234,11 @@ typedef struct pgi_columns_row {
     const void *row;
 } pgi_columns_row;
 
-static const char *columns_place(void *context, int octave, int64_t place)
+static const char *columns_place(void *context, int tier, int64_t place)
 {
     const pgi_columns_row *of = context;
 
-    return column(of->columns, octave ? octave_row(of->columns, octave) : of->row, place);
+    return column(of->columns, tier ? tier_row(of->columns, tier) : of->row, place);
 }
 
 /* The runs of `places` successive first places, from one on: a part of the row, or `to`. */
@@ -248,7 +248,7 @@ static const char *sum_places(const pgi_columns *columns, const void *row, pgi_r
     const pgi_cascade *cascade = columns->cascade;
     const int64_t reals = places * cascade->lanes;
     pgi_columns_row of = {columns, row};
-    int octave = columns->octaves;
+    int tier = columns->tiers;
 
     if (run.count == 0) {
         memset(to, 0, (size_t)reals * cascade->kernels->real);
@@ -256,10 +256,9 @@ static const char *sum_places(const pgi_columns *columns, const void *row, pgi_r
     }
     if (run.count == 1)
         return column(columns, row, run.first);
-    while (run.count >> (4 * octave) == 0)
-        octave--;
-    pgi_sum_octaves(cascade->kernels, columns_place, &of, run, cascade->gather[2].q, octave, to,
-                    reals);
+    while (run.count >> (4 * tier) == 0)
+        tier--;
+    pgi_sum_tiers(cascade->kernels, columns_place, &of, run, cascade->gather[2].q, tier, to, reals);
     return to;
 }
 
@@ -292,8 +291,8 @@ const char *pgi_columns_sum(const pgi_columns *columns, const void *row)
     const int64_t period = in_turns ? gather->period : targets;
     int64_t t;
 
-    if (columns->octaves > 0)
-        pgi_columns_octaves(columns, row);
+    if (columns->tiers > 0)
+        pgi_columns_tiers(columns, row);
     for (t = 0; t < columns->turns; t++) {
         const int64_t count = (targets - t - 1) / period + 1;
         const int64_t places = (count - 1) * gather->advance + 1;

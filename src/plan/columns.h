@@ -13,7 +13,7 @@
 typedef enum pgi_columns_way {
     PGI_BY_ROWS,      /* pgi_columns_sum, row by row */
     PGI_IN_TURNS,     /* the kernel finish, by `last` */
-    PGI_BEHIND_HEADS, /* likewise, row by row, after pgi_columns_octaves */
+    PGI_BEHIND_HEADS, /* likewise, row by row, after pgi_columns_tiers */
     PGI_BY_PICKS      /* the kernel finish_picks, by `picks` */
 } pgi_columns_way;
 
@@ -24,7 +24,7 @@ typedef struct pgi_columns {
     pgi_picks picks;
     int64_t turns; /* targets with runs of their own; the others repeat them, a place further on */
     pgi_run *runs; /* of those */
-    int octaves;
+    int tiers;
     char *sums;      /* rows of sums of 16, 256, ... columns */
     char *turn;      /* a row of the targets of one turn */
     char *result;    /* a row of all targets */
@@ -39,8 +39,8 @@ void pgi_columns_measure(const pgi_gather *gather, int64_t targets,
 /* For the region of a cascade. */
 void pgi_columns_region(pgi_columns *columns, const pgi_cascade *cascade, char *room);
 
-/* Makes the octaves of a row. */
-void pgi_columns_octaves(const pgi_columns *columns, const void *row);
+/* Makes the tiers of a row. */
+void pgi_columns_tiers(const pgi_columns *columns, const void *row);
 
 /* A row of a cascade summed along the last axis: places * lanes reals. */
 const char *pgi_columns_sum(const pgi_columns *columns, const void *row);

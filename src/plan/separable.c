@@ -165,7 +165,7 @@ static void take_sums(void *context, int64_t d, int64_t h, int count, const void
     }
     if (average->dense && average->columns.way == PGI_BEHIND_HEADS) {
         for (i = 0; i < count; i++) {
-            pgi_columns_octaves(&average->columns, rows[i]);
+            pgi_columns_tiers(&average->columns, rows[i]);
             plan->kernels.finish(target_row(average, d, h + i), 0, rows + i, 1,
                                  &average->columns.last, plan->scale.alpha,
                                  average->work->stream_inside, look_ahead(average));
@@ -238,7 +238,7 @@ static void take_to_divide(void *context, int64_t d, int64_t h, int count, const
     }
     if (average->columns.way == PGI_BEHIND_HEADS) {
         for (i = 0; i < count; i++) {
-            pgi_columns_octaves(&average->columns, rows[i]);
+            pgi_columns_tiers(&average->columns, rows[i]);
             plan->kernels.finish_reals(results, 0, rows + i, 1, &average->columns.last, 1, false,
                                        look_ahead(average));
             store_quotients(average, d, h + i, 1, results, 0);

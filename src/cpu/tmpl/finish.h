@@ -247,7 +247,7 @@ static void PGI_NAME(finish, ELEMENT)(void *to, int64_t pitch, const void *const
 {
     const REAL scale = (REAL)alpha;
 
-    if (last->lanes == 1 && last->step == 1 && last->turns == 1 && last->heads) {
+    if (last->heads) { /* only neighbours have them */
         switch (last->count[0]) {
 #define PGI_COUNT(n)                                                                               \
     case n:                                                                                        \

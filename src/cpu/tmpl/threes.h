@@ -4,10 +4,10 @@
  * included by element.h, whose parameters and words it uses. Signatures and meaning:
  * plan/backend.h.
  *
- * Every element is loaded once. Down the rows two sums are kept for every column, that of
- * the two rows before and the row before; across them the sums of three rows pass through
- * registers. Rows are taken R at a time, a constant, so that what is kept is loaded and stored once
- * for them.
+ * Every element is loaded once, in 3-D once for every plane that it is added to. Down the rows two
+ * sums are kept for every column, that of the two rows before and the row before; across them the
+ * sums of three rows pass through registers. Rows are taken TOGETHER at a time, so that what is
+ * kept is loaded and stored once for them.
  */
 
 /* Rows that go together: as many as there are registers for. */

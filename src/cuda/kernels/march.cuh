@@ -245,7 +245,8 @@ template <typename T, int L, int RANK, pgi_march_shape SHAPE> struct pgi_marcher
     }
 
     /* The terms of a batch, V of every step; `counted` is what windows count on the marched axis.
-     */
+     * The last threads read up to `lead` cells behind the batch, where the next may just arrive:
+     * those cells are in nobody's sum. */
     __device__ void make_batch(const T *from, const int *counted, Real (&value)[P * V]) const
     {
         T read[P * V];
