@@ -44,20 +44,21 @@ static bool has_avx512(void)
 typedef struct pgi_level {
     const char *name;
     bool (*usable)(void);
-    const pgi_kernel_table *table;
+    const pgi_averages *averages;
+    const pgi_maxima *maxima;
 } pgi_level;
 
 /* Ascending: the last usable one is the best. */
 static const pgi_level levels[] = {
-    {"scalar", always, &pgi_table_scalar},
+    {"scalar", always, &pgi_averages_scalar, &pgi_maxima_scalar},
 #ifdef POOLGRAD_HAVE_AVX2
-    {"avx2", has_avx2, &pgi_table_avx2},
+    {"avx2", has_avx2, &pgi_averages_avx2, &pgi_maxima_avx2},
 #endif
 #ifdef POOLGRAD_HAVE_AVX512
-    {"avx512", has_avx512, &pgi_table_avx512},
+    {"avx512", has_avx512, &pgi_averages_avx512, &pgi_maxima_avx512},
 #endif
 #ifdef POOLGRAD_HAVE_NEON
-    {"neon", always, &pgi_table_neon},
+    {"neon", always, &pgi_averages_neon, &pgi_maxima_neon},
 #endif
 };
 
@@ -83,26 +84,28 @@ static const pgi_level *best_level(void)
 #define PICK(element, type)                                                                        \
     (pgi_kernels)                                                                                  \
     {                                                                                              \
-        .isa = level->name, .real = pgi_compute_size(dtype), .lanes = table->lanes_##type,         \
-        .terms = table->terms_##element, .sum = table->sum_##type,                                 \
-        .sum_block = table->sum_block_##type, .finish = table->finish_##element,                   \
-        .finish_picks = table->finish_picks_##element, .divide = table->divide_##element,          \
-        .finish_reals = table->finish_##type, .finish_picks_reals = table->finish_picks_##type,    \
-        .divide_reals = table->divide_##type, .totals = table->totals_##element,                   \
-        .totals_lanes = table->totals_lanes_##element, .direct = table->direct_##element,          \
-        .spread = table->spread_##element, .threes = table->threes_##element,                      \
-        .widen = table->widen_##element, .store = table->store_##element,                          \
-        .repeat = table->repeat_##element, .copy = table->copy_bytes,                              \
-        .settle = table->settle_bytes, .admit = table->admit_##element,                            \
-        .contest = table->contest_##type, .melee = table->melee_##element,                         \
-        .number = {table->number_i64, table->number_i32, table->number_u32},                       \
-        .trace = {table->trace_i64, table->trace_i32, table->trace_u32},                           \
-        .deal = table->deal_##type, .award = table->award_##element,                               \
+        .isa = level->name, .real = pgi_compute_size(dtype), .lanes = averages->lanes_##type,      \
+        .terms = averages->terms_##element, .sum = averages->sum_##type,                           \
+        .sum_block = averages->sum_block_##type, .finish = averages->finish_##element,             \
+        .finish_picks = averages->finish_picks_##element, .divide = averages->divide_##element,    \
+        .finish_reals = averages->finish_##type,                                                   \
+        .finish_picks_reals = averages->finish_picks_##type,                                       \
+        .divide_reals = averages->divide_##type, .totals = averages->totals_##element,             \
+        .totals_lanes = averages->totals_lanes_##element, .direct = averages->direct_##element,    \
+        .spread = averages->spread_##element, .threes = averages->threes_##element,                \
+        .widen = averages->widen_##element, .store = averages->store_##element,                    \
+        .repeat = averages->repeat_##element, .copy = averages->copy_bytes,                        \
+        .settle = averages->settle_bytes, .admit = maxima->admit_##element,                        \
+        .contest = maxima->contest_##type, .melee = maxima->melee_##element,                       \
+        .number = {maxima->number_i64, maxima->number_i32, maxima->number_u32},                    \
+        .trace = {maxima->trace_i64, maxima->trace_i32, maxima->trace_u32},                        \
+        .deal = maxima->deal_##type, .award = maxima->award_##element,                             \
     }
 
 static pgi_kernels pick(const pgi_level *level, poolgrad_dtype dtype)
 {
-    const pgi_kernel_table *table = level->table;
+    const pgi_averages *averages = level->averages;
+    const pgi_maxima *maxima = level->maxima;
     pgi_kernels kernels;
 
     switch (dtype) {
@@ -157,7 +160,8 @@ static poolgrad_status select_kernels(const char *isa, poolgrad_dtype dtype, pgi
 
 static const char *const kernel_names[] = {
 #define PGI_KERNEL(operation, type) #operation "_" #type,
-#include "cpu/kernels.def"
+#include "cpu/averages.def"
+#include "cpu/maxima.def"
 #undef PGI_KERNEL
 };
 

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Kernel bodies for one element type. Parameters, undefined again at the end:
- *     ELEMENT        f32, f64, f16, bf16; the suffix of the names
- *     STORED         the type in memory
- *     LOAD, STORE    between that and REAL, the compute type, which the includer has set
- *     HAS_TINY       whether there are numbers that PGI_QUOTIENT cannot divide
- * Signatures and meaning: plan/backend.h.
- */
+/* Kernel bodies of averages for one element type; types.h has the parameters. Signatures and
+ * meaning: plan/backend.h. */
 
 #define VECTOR                  PGI_VECTOR(REAL_NAME)
 #define LOAD_VECTOR(from)       PGI_VEC(load, ELEMENT)(from)
@@ -118,11 +112,3 @@ static void PGI_NAME(widen, ELEMENT)(void *reals, const void *from, int64_t from
 #undef LANES
 #undef BY
 #undef RUN_AT
-
-#include "cpu/tmpl/entry.h"
-
-#undef ELEMENT
-#undef STORED
-#undef LOAD
-#undef STORE
-#undef HAS_TINY

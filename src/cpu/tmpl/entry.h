@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Kernel bodies of maxima for one element type; included by element.h, whose parameters it uses.
- * Signatures and meaning: plan/backend.h.
- */
+/* Kernel bodies of maxima for one element type; types.h has the parameters. Signatures and meaning:
+ * plan/backend.h. */
 
 #define VECTOR  PGI_VECTOR(REAL_NAME)
 #define WORD(w) PGI_VEC(w, REAL_NAME)

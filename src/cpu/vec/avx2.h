@@ -3,6 +3,10 @@
 #ifndef PGI_CPU_VEC_AVX2_H
 #define PGI_CPU_VEC_AVX2_H
 
+#if !defined(__AVX2__) || !defined(__F16C__) || !defined(__FMA__)
+#error "compile this file with -mavx2 -mf16c -mfma"
+#endif
+
 #include "plan/backend.h"
 
 #include <immintrin.h>

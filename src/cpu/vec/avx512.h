@@ -3,6 +3,11 @@
 #ifndef PGI_CPU_VEC_AVX512_H
 #define PGI_CPU_VEC_AVX512_H
 
+#if !defined(__AVX512F__) || !defined(__AVX512BW__) || !defined(__AVX512DQ__) ||                   \
+    !defined(__AVX512VL__)
+#error "compile this file with -mavx512f -mavx512bw -mavx512dq -mavx512vl"
+#endif
+
 #include "plan/backend.h"
 
 #include <immintrin.h>

@@ -3,6 +3,10 @@
 #ifndef PGI_CPU_VEC_NEON_H
 #define PGI_CPU_VEC_NEON_H
 
+#ifndef __ARM_NEON
+#error "this file is for AArch64"
+#endif
+
 #include "plan/backend.h"
 
 #include <arm_neon.h>

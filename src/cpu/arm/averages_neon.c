@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: MIT */
+/* Averages for AArch64, all of which have NEON. */
+#define PGI_ISA neon
+#include "cpu/vec/neon.h"
+
+#include "cpu/tmpl/averages.h"

@@ -1,6 +1,0 @@
-/* SPDX-License-Identifier: MIT */
-/* The kernels for any machine, with the flags of the whole library. */
-#define PGI_ISA scalar
-#include "cpu/vec/scalar.h"
-
-#include "cpu/tmpl/kernels.h"

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* The bodies of maxima.def for one instruction set (level.h), and its table of them. */
+#include "cpu/tmpl/level.h"
+
+#include "cpu/tmpl/types.h"
+
+#define INDEX      int64_t
+#define INDEX_NAME i64
+#include "cpu/tmpl/number.h"
+
+#define INDEX      int32_t
+#define INDEX_NAME i32
+#include "cpu/tmpl/number.h"
+
+#define INDEX      uint32_t
+#define INDEX_NAME u32
+#include "cpu/tmpl/number.h"
+
+#define PGI_TABLE_(isa) pgi_maxima_##isa
+#define PGI_TABLE(isa)  PGI_TABLE_(isa)
+
+const pgi_maxima PGI_TABLE(PGI_ISA) = {
+#define PGI_KERNEL(operation, type) .operation##_##type = PGI_NAME(operation, type),
+#include "cpu/maxima.def"
+#undef PGI_KERNEL
+};

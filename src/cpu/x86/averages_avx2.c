@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: MIT */
+/* Averages for x86-64 with AVX2. Holds nothing that could run on another machine. */
+#define PGI_ISA avx2
+#include "cpu/vec/avx2.h"
+
+#include "cpu/tmpl/averages.h"

@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: MIT */
+/* Averages for x86-64 with AVX-512. Holds nothing that could run on another machine. */
+#define PGI_ISA avx512
+#include "cpu/vec/avx512.h"
+
+#include "cpu/tmpl/averages.h"
