@@ -42,13 +42,14 @@ static const char *const base_words[] = {
     [POOLGRAD_INDEX_PLANE] = "plane: counts in the plane",
     [POOLGRAD_INDEX_NXC] = "nxc: counts over batch, plane, channels",
     [POOLGRAD_INDEX_NXC_IMAGE] = "nxc_image: counts over plane, channels",
+    [POOLGRAD_INDEX_WINDOW] = "window: counts the taps of the window",
 };
 
 static const char *const winner_names[] = {"?", "indices", "x", "y"};
 static const char *const parity_names[] = {"?",           "off",   "tensorflow",
                                            "onnxruntime", "torch", "onednn"};
 static const char *const nan_names[] = {"?", "first", "skip", "last", "leading"};
-static const char *const base_names[] = {"?", "tensor", "plane", "nxc", "nxc_image"};
+static const char *const base_names[] = {"?", "tensor", "plane", "nxc", "nxc_image", "window"};
 
 static void print_list(const int64_t *values, int count, const char *separator)
 {

@@ -32,8 +32,16 @@ static int file_axis(const poolgrad_desc *desc, poolgrad_layout layout, int inde
 static int index_type(const sup_npy *array)
 {
     if (array->kind == 'i')
-        return array->size == 8 ? POOLGRAD_I64 : POOLGRAD_I32;
-    return array->kind == 'u' && array->size == 4 ? POOLGRAD_U32 : 0;
+        return array->size == 8 ? POOLGRAD_I64 : array->size == 4 ? POOLGRAD_I32 : 0;
+    return array->kind != 'u' ? 0
+           : array->size == 4 ? POOLGRAD_U32
+           : array->size == 1 ? POOLGRAD_U8
+                              : 0;
+}
+
+static int is_unsigned(poolgrad_index_type type)
+{
+    return type == POOLGRAD_U32 || type == POOLGRAD_U8;
 }
 
 static int check_index_type(session *s, cli_operand *operand, const char *path,
@@ -42,8 +50,9 @@ static int check_index_type(session *s, cli_operand *operand, const char *path,
     const char *verb = s->files->verb;
     int type = index_type(array);
     if (!type) {
-        cli_error(verb, "%s holds %c%d; indices are int64 (i8), int32 (i4) or uint32 (u4)", path,
-                  array->kind, array->size);
+        cli_error(verb,
+                  "%s holds %c%d; indices are int64 (i8), int32 (i4), uint32 (u4) or uint8 (u1)",
+                  path, array->kind, array->size);
         return CLI_DATA;
     }
     if (!s->files->index_stated) {
@@ -161,7 +170,7 @@ static int write_array(session *s, int i, sup_outfile *file)
     array->kind = s->arrays[0].kind;
     array->size = (int)operand->size;
     if (operand->indices)
-        array->kind = s->desc->index_type == POOLGRAD_U32 ? 'u' : 'i';
+        array->kind = is_unsigned(s->desc->index_type) ? 'u' : 'i';
     if (sup_npy_write(s->files->path[operand->slot], array, file, message, sizeof message)) {
         cli_error(s->files->verb, "%s", message);
         return CLI_DATA;
@@ -210,13 +219,15 @@ static int bad_index(const session *s, const poolgrad_error *error)
         shown[axis] = at[file_axis(desc, s->layouts[i], axis)];
     int64_t value = sup_index_load(desc->index_type, s->arrays[i].data,
                                    sup_view_offset(desc, view, error->position));
-    if (desc->index_type == POOLGRAD_U32 && value < 0)
-        value = UINT32_MAX; /* as it stands in the file */
+    if (value < 0 && is_unsigned(desc->index_type)) /* as it stands in the file */
+        value = desc->index_type == POOLGRAD_U8 ? UINT8_MAX : UINT32_MAX;
     char where[128];
-    cli_error(s->files->verb,
-              "%s: element %s of %s is %lld; it must be a position that its window covers%s",
-              s->files->problem, sup_npy_shape_text(desc->rank + 2, shown, where, sizeof where),
-              s->files->path[CLI_INDICES], (long long)value, desc->no_winner ? ", or -1" : "");
+    cli_error(s->files->verb, "%s: element %s of %s is %lld; it must be %s%s", s->files->problem,
+              sup_npy_shape_text(desc->rank + 2, shown, where, sizeof where),
+              s->files->path[CLI_INDICES], (long long)value,
+              desc->index_base == POOLGRAD_INDEX_WINDOW ? "a tap of its window inside the input"
+                                                        : "a position that its window covers",
+              desc->no_winner ? ", or -1" : "");
     return CLI_DATA;
 }
 

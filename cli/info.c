@@ -88,7 +88,7 @@ static int run(int argc, char **argv)
     print_names("kernels", POOLGRAD_NAME_KERNEL);
     print_devices();
     printf("operators   avg max (gradients), avgpool maxpool (forward)\n");
-    printf("types       f32 f64 f16 bf16; indices i64 i32 u32\n");
+    printf("types       f32 f64 f16 bf16; indices i64 i32 u32 u8\n");
     return CLI_OK;
 }
 

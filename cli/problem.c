@@ -110,7 +110,7 @@ const char *cli_op_name(poolgrad_op op)
 
 const char *cli_index_type_name(poolgrad_index_type type)
 {
-    static const char *const names[] = {"?", "i64", "i32", "u32"};
+    static const char *const names[] = {"?", "i64", "i32", "u32", "u8"};
     return names[type];
 }
 

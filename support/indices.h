@@ -10,16 +10,17 @@
 /* Bytes per element. */
 size_t sup_index_size(poolgrad_index_type type);
 
-/* Element `index` of an array. In every type, all bits set is -1, "no winner", also in u32, which
- * has no negative numbers; other values of u32 are not negative. Storing keeps the low bits. */
+/* Element `index` of an array. In every type, all bits set is -1, "no winner", also in u32 and u8,
+ * which have no negative numbers; their other values are not negative. Storing keeps the low bits.
+ */
 int64_t sup_index_load(poolgrad_index_type type, const void *array, int64_t index);
 void sup_index_store(poolgrad_index_type type, void *array, int64_t index, int64_t value);
 
-/* From a place in the whole plane of batch n and channel c, (d*H + h)*W + w, to the index that the
- * descriptor's index_base and index_order mean; n and c count in the whole tensor. -1 stays -1. */
-int64_t sup_index_encode(const poolgrad_desc *resolved, int64_t n, int64_t c, int64_t position);
-/* And back; -1 if the index is not one of that plane. */
-int64_t sup_index_decode(const poolgrad_desc *resolved, int64_t n, int64_t c, int64_t index);
+/* From a place in the whole plane, (d*H + h)*W + w, to the index that the descriptor's index_base
+ * and index_order mean for window `window`, in logical order of its view. -1 stays -1. */
+int64_t sup_index_encode(const poolgrad_desc *resolved, int64_t window, int64_t position);
+/* And back; -1 if the index is not one of the window's plane, or no tap of it inside the input. */
+int64_t sup_index_decode(const poolgrad_desc *resolved, int64_t window, int64_t index);
 
 /* The view of the indices with offset and extent of the dy view (of y), as they count for it. */
 poolgrad_view sup_index_view(const poolgrad_desc *resolved);

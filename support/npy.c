@@ -188,9 +188,10 @@ static void write_header(FILE *file, const sup_npy *array)
 {
     char shape[SUP_NPY_MAX_RANK * 22 + 8], text[sizeof shape + 128];
     sup_npy_shape_text(array->rank, array->shape, shape, sizeof shape);
-    char order = array->kind == 'V' || array->order != '|' ? array->order
-                 : host_is_little()                        ? '<'
-                                                           : '>';
+    char order = array->size == 1                            ? '|'
+                 : array->kind == 'V' || array->order != '|' ? array->order
+                 : host_is_little()                          ? '<'
+                                                             : '>';
     int length =
         snprintf(text, sizeof text, "{'descr': '%c%c%d', 'fortran_order': %s, 'shape': %s, }",
                  order, array->kind, array->size, array->fortran ? "True" : "False", shape);

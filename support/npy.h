@@ -17,7 +17,7 @@
 typedef struct sup_npy {
     char order;  /* '<' or '>' as in the file; '|' where the type has none */
     char kind;   /* 'f', 'u', 'i', 'V' */
-    int size;    /* bytes per element: f2 f4 f8, u2, V2; i8 i4 u4 */
+    int size;    /* bytes per element: f2 f4 f8, u2, V2; i8 i4 u4 u1 */
     int fortran; /* 1: the first axis is fastest */
     int rank;    /* number of dimensions, 0 for a scalar */
     int64_t shape[SUP_NPY_MAX_RANK];

@@ -114,12 +114,12 @@ static int parse_descr(cursor *c, sup_npy *array)
     if (c->at < c->end && *c->at == '[') {
         snprintf(c->message, c->capacity,
                  "it holds a structured dtype; store one of float16, float32, float64, uint16 or "
-                 "|V2 for bf16, int64, int32 or uint32 for indices");
+                 "|V2 for bf16, int64, int32, uint32 or uint8 for indices");
         return -1;
     }
     if (parse_string(c, text, sizeof text))
         return -1;
-    static const char *const known[] = {"f2", "f4", "f8", "u2", "V2", "i8", "i4", "u4"};
+    static const char *const known[] = {"f2", "f4", "f8", "u2", "V2", "i8", "i4", "u4", "u1"};
     const char *type = strchr("<>=|", text[0]) && text[0] ? text + 1 : text;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (strcmp(type, known[i]) == 0) {
@@ -131,7 +131,7 @@ static int parse_descr(cursor *c, sup_npy *array)
     }
     snprintf(c->message, c->capacity,
              "its dtype is '%s'; store one of float16 (f2), float32 (f4), float64 (f8), uint16 "
-             "(u2) or V2 for bf16, int64 (i8), int32 (i4) or uint32 (u4) for indices",
+             "(u2) or V2 for bf16, int64 (i8), int32 (i4), uint32 (u4) or uint8 (u1) for indices",
              text);
     return -1;
 }

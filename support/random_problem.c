@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "random_problem.h"
 
+#include "indices.h"
+
 #include <math.h>
 
 enum {
@@ -95,6 +97,11 @@ static void draw_max(sup_rng *rng, poolgrad_desc *desc)
         (poolgrad_index_base)sup_rng_range(rng, POOLGRAD_INDEX_TENSOR, POOLGRAD_INDEX_NXC_IMAGE);
     if (desc->index_base <= POOLGRAD_INDEX_PLANE && sup_rng_chance(rng, 25))
         desc->index_order = POOLGRAD_COLUMN_MAJOR;
+    if (desc->index_order == POOLGRAD_ROW_MAJOR && sup_rng_chance(rng, 40)) {
+        desc->index_base = POOLGRAD_INDEX_WINDOW;
+        if (sup_rng_chance(rng, 75))
+            desc->index_type = POOLGRAD_U8;
+    }
     desc->no_winner = sup_rng_chance(rng, 25);
 }
 
@@ -112,7 +119,6 @@ static void draw_parity(sup_rng *rng, poolgrad_desc *desc)
 /* Bytes of what is read and written. */
 static double view_bytes(const poolgrad_desc *resolved)
 {
-    static const double index_size[] = {0, 8, 4, 4}; /* by poolgrad_index_type */
     double size = (double)poolgrad_dtype_size(resolved->dtype);
     double windows = (double)sup_view_count(resolved, sup_view_windows(resolved));
     double inputs =
@@ -121,7 +127,7 @@ static double view_bytes(const poolgrad_desc *resolved)
     if (resolved->op == POOLGRAD_MAX_GRAD && resolved->winner != POOLGRAD_FROM_INDICES)
         bytes += size * (double)sup_view_count(resolved, &resolved->x);
     else if (sup_is_max(resolved))
-        bytes += windows * index_size[resolved->index_type];
+        bytes += windows * (double)sup_index_size(resolved->index_type);
     return bytes;
 }
 

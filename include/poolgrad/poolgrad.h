@@ -172,15 +172,20 @@ typedef enum poolgrad_parity {
 typedef enum poolgrad_index_type {
     POOLGRAD_I64 = 1,
     POOLGRAD_I32 = 2,
-    POOLGRAD_U32 = 3
+    POOLGRAD_U32 = 3,
+    POOLGRAD_U8 = 4 /* with POOLGRAD_INDEX_WINDOW only; windows have at most 255 taps */
 } poolgrad_index_type;
 
-/* What an index counts. Boxes do not change it: it is a place in the whole tensor. */
+/* What an index counts. Boxes do not change it: it is a place in the whole tensor, or a tap. -1, no
+ * winner, has all bits set, in unsigned types too. */
 typedef enum poolgrad_index_base {
-    POOLGRAD_INDEX_TENSOR = 1,   /* ((n*C + c)*H + h)*W + w   (ONNX Runtime, DirectML) */
-    POOLGRAD_INDEX_PLANE = 2,    /* h*W + w                   (PyTorch) */
-    POOLGRAD_INDEX_NXC = 3,      /* ((n*H + h)*W + w)*C + c   (TensorFlow, include_batch) */
-    POOLGRAD_INDEX_NXC_IMAGE = 4 /* (h*W + w)*C + c           (TensorFlow) */
+    POOLGRAD_INDEX_TENSOR = 1,    /* ((n*C + c)*H + h)*W + w   (ONNX Runtime, DirectML) */
+    POOLGRAD_INDEX_PLANE = 2,     /* h*W + w                   (PyTorch) */
+    POOLGRAD_INDEX_NXC = 3,       /* ((n*H + h)*W + w)*C + c   (TensorFlow, include_batch) */
+    POOLGRAD_INDEX_NXC_IMAGE = 4, /* (h*W + w)*C + c           (TensorFlow) */
+    POOLGRAD_INDEX_WINDOW = 5 /* the tap, row-major in its window: kh*KW + kw, taps in the padding
+                                 counted (ADAPTIVE: KW is that window's own). The least to
+                                 store: in U8 a byte */
 } poolgrad_index_base;
 
 /* How positions of a plane are counted. Column-major goes with TENSOR and PLANE only. */

@@ -101,6 +101,18 @@ pgi_range pgi_axis_reach(const pgi_axis *axis, int64_t begin, int64_t end)
     return range;
 }
 
+int64_t pgi_axis_longest_window(const pgi_axis *axis)
+{
+    int64_t rest;
+
+    if (!axis->adaptive)
+        return axis->kernel;
+    /* Windows have in / out positions and a rest of one, counted in parts of a position, and begin
+     * at all multiples of gcd(rest, out) such parts: with a larger rest some meet two more. */
+    rest = axis->in % axis->out;
+    return axis->in / axis->out + (rest == 0 ? 0 : rest == gcd(rest, axis->out) ? 1 : 2);
+}
+
 int64_t pgi_axis_count_bound(const pgi_axis *axis, poolgrad_divisor rule)
 {
     if (axis->adaptive)

@@ -45,6 +45,9 @@ bool pgi_axis_windows(const pgi_axis *axis, poolgrad_rounding rounding, int64_t 
  * [0, out). */
 pgi_range pgi_axis_reach(const pgi_axis *axis, int64_t begin, int64_t end);
 
+/* Taps of the longest window, padding counted. */
+int64_t pgi_axis_longest_window(const pgi_axis *axis);
+
 /* The largest count of any window. */
 int64_t pgi_axis_count_bound(const pgi_axis *axis, poolgrad_divisor rule);
 

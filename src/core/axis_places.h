@@ -47,6 +47,17 @@ PGI_SHARED pgi_range pgi_axis_adaptive_window(const pgi_axis *axis, int64_t o)
     return (pgi_range){o * axis->in / axis->out, pgi_ceil_div((o + 1) * axis->in, axis->out)};
 }
 
+/* All taps of window o, `dilation` apart, padding counted. */
+PGI_SHARED pgi_run pgi_axis_taps(const pgi_axis *axis, int64_t o)
+{
+    if (axis->adaptive) {
+        const pgi_range window = pgi_axis_adaptive_window(axis, o);
+
+        return (pgi_run){window.begin, window.end - window.begin};
+    }
+    return (pgi_run){o * axis->stride - axis->pad_lo, axis->kernel};
+}
+
 /* The windows that cover position p. */
 PGI_SHARED pgi_run pgi_axis_run(const pgi_axis *axis, int64_t p)
 {

@@ -21,7 +21,7 @@ pgi_gather pgi_gather_make(const pgi_axis *axis, bool forward)
     gather.advance = axis->stride;
     if (axis->adaptive) {
         gather.q = 1;
-        gather.longest = axis->out ? pgi_min(axis->in, pgi_ceil_div(axis->in, axis->out) + 1) : 0;
+        gather.longest = axis->out ? pgi_axis_longest_window(axis) : 0;
     } else {
         gather.q = axis->dilation;
         gather.longest = axis->kernel;

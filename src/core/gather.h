@@ -31,18 +31,12 @@ pgi_gather pgi_gather_make(const pgi_axis *axis, bool forward);
 PGI_SHARED pgi_run pgi_gather_run(const pgi_gather *gather, int64_t target)
 {
     const pgi_axis *axis = &gather->axis;
-    pgi_run run;
 
     if (!gather->forward)
         return pgi_axis_run(axis, target);
-    if (axis->adaptive) {
-        const pgi_range window = pgi_axis_adaptive_window(axis, target);
-
-        return (pgi_run){window.begin, window.end - window.begin};
-    }
-    run.first = target * axis->stride - axis->pad_lo;
-    run.count = axis->kernel;
-    return gather->filled ? run : pgi_run_clip(run, gather->q, axis->in);
+    return gather->filled || axis->adaptive
+               ? pgi_axis_taps(axis, target)
+               : pgi_run_clip(pgi_axis_taps(axis, target), gather->q, axis->in);
 }
 
 /* Sources whose span meets the targets [begin, end), begin < end. Where the axis is filled,

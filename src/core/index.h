@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The indices of max pooling: between places of a plane and the numbers that tensors hold. A place
- * is counted row-major over the three spatial axes of one (batch, channel). */
+ * is counted row-major over the three spatial axes of one (batch, channel). What is numbered by
+ * windows instead is in core/window.h. */
 #ifndef PGI_CORE_INDEX_H
 #define PGI_CORE_INDEX_H
 
@@ -14,6 +15,7 @@ typedef struct pgi_indexing {
         unit;          /* index = n * batch_step + c * channel_step + place * unit */
     bool column_major; /* the place is counted with the first axis fastest */
     bool no_winner;    /* -1 is allowed everywhere */
+    bool window;       /* an index is a tap of its window (core/window.h), no place */
 } pgi_indexing;
 
 size_t pgi_index_size(poolgrad_index_type type);
@@ -27,7 +29,9 @@ PGI_SHARED int64_t pgi_index_load(poolgrad_index_type type, const void *indices,
         return ((const int64_t *)indices)[i];
     if (type == POOLGRAD_I32)
         return ((const int32_t *)indices)[i];
-    /* 2^32 - 1 stands for -1, "no winner", in the unsigned type */
+    /* all bits set stand for -1, "no winner", in unsigned types */
+    if (type == POOLGRAD_U8)
+        return (int64_t)(uint8_t)(((const uint8_t *)indices)[i] + 1) - 1;
     return (int64_t)(((const uint32_t *)indices)[i] + UINT32_C(1)) - 1;
 }
 
@@ -35,6 +39,8 @@ PGI_SHARED void pgi_index_store(poolgrad_index_type type, void *indices, int64_t
 {
     if (type == POOLGRAD_I64)
         ((int64_t *)indices)[i] = index;
+    else if (type == POOLGRAD_U8)
+        ((uint8_t *)indices)[i] = (uint8_t)(uint64_t)index;
     else
         ((uint32_t *)indices)[i] = (uint32_t)(uint64_t)index;
 }

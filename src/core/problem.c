@@ -90,8 +90,8 @@ static poolgrad_status check_max_enums(const poolgrad_desc *desc, poolgrad_error
         PGI_TRY(check_enum((int)desc->nan, POOLGRAD_NAN_LEADING, "nan", error));
     if (gradient && desc->winner == POOLGRAD_FROM_X)
         return check_enum((int)desc->x.layout, POOLGRAD_STRIDED, "x.layout", error);
-    PGI_TRY(check_enum((int)desc->index_type, POOLGRAD_U32, "index_type", error));
-    PGI_TRY(check_enum((int)desc->index_base, POOLGRAD_INDEX_NXC_IMAGE, "index_base", error));
+    PGI_TRY(check_enum((int)desc->index_type, POOLGRAD_U8, "index_type", error));
+    PGI_TRY(check_enum((int)desc->index_base, POOLGRAD_INDEX_WINDOW, "index_base", error));
     PGI_TRY(check_enum((int)desc->index_order, POOLGRAD_COLUMN_MAJOR, "index_order", error));
     return check_enum((int)desc->indices.layout, POOLGRAD_STRIDED, "indices.layout", error);
 }
@@ -430,9 +430,14 @@ static poolgrad_status make_indices(pgi_problem *problem, poolgrad_error *error)
     if (desc->index_order == POOLGRAD_COLUMN_MAJOR && desc->index_base >= POOLGRAD_INDEX_NXC)
         return pgi_fail(error, POOLGRAD_ERR_ATTRIBUTE,
                         "index_order is column-major; only the bases TENSOR and PLANE have it");
+    if (desc->index_type == POOLGRAD_U8 && desc->index_base != POOLGRAD_INDEX_WINDOW)
+        return pgi_fail(error, POOLGRAD_ERR_ATTRIBUTE,
+                        "index_type is POOLGRAD_U8; only the base WINDOW has it");
     if (!pgi_indexing_make(desc, problem->axis, &problem->indexing))
-        return pgi_fail(error, POOLGRAD_ERR_OVERFLOW,
-                        "the indices of this problem do not fit in index_type");
+        return pgi_fail(
+            error, POOLGRAD_ERR_OVERFLOW, "the indices of this problem do not fit in index_type%s",
+            desc->index_type == POOLGRAD_U8 ? "; in POOLGRAD_U8 windows have at most 255 taps"
+                                            : "");
     problem->index_size = pgi_index_size(desc->index_type);
     memcpy(desc->indices.offset, like->offset, sizeof like->offset);
     memcpy(desc->indices.extent, like->extent, sizeof like->extent);

@@ -42,13 +42,15 @@ static const pgi_name nans[] = {{"first", POOLGRAD_NAN_FIRST},
                                 {"last", POOLGRAD_NAN_LAST},
                                 {"leading", POOLGRAD_NAN_LEADING},
                                 {NULL, 0}};
-static const pgi_name index_types[] = {
-    {"i64", POOLGRAD_I64}, {"i32", POOLGRAD_I32}, {"u32", POOLGRAD_U32}, {NULL, 0}};
-static const pgi_name index_bases[] = {{"tensor", POOLGRAD_INDEX_TENSOR},
-                                       {"plane", POOLGRAD_INDEX_PLANE},
-                                       {"nxc", POOLGRAD_INDEX_NXC},
-                                       {"nxc_image", POOLGRAD_INDEX_NXC_IMAGE},
+static const pgi_name index_types[] = {{"i64", POOLGRAD_I64},
+                                       {"i32", POOLGRAD_I32},
+                                       {"u32", POOLGRAD_U32},
+                                       {"u8", POOLGRAD_U8},
                                        {NULL, 0}};
+static const pgi_name index_bases[] = {
+    {"tensor", POOLGRAD_INDEX_TENSOR}, {"plane", POOLGRAD_INDEX_PLANE},
+    {"nxc", POOLGRAD_INDEX_NXC},       {"nxc_image", POOLGRAD_INDEX_NXC_IMAGE},
+    {"window", POOLGRAD_INDEX_WINDOW}, {NULL, 0}};
 static const pgi_name index_orders[] = {
     {"row", POOLGRAD_ROW_MAJOR}, {"column", POOLGRAD_COLUMN_MAJOR}, {NULL, 0}};
 /* by rank */

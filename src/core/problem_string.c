@@ -201,8 +201,8 @@ static poolgrad_status read_max_item(pgi_reader *reader, pgi_item item)
         const char *what;
     } words[] = {{winners, "indices, x or y"},
                  {nans, "first, skip, last or leading"},
-                 {index_types, "i64, i32 or u32"},
-                 {index_bases, "tensor, plane, nxc or nxc_image"},
+                 {index_types, "i64, i32, u32 or u8"},
+                 {index_bases, "tensor, plane, nxc, nxc_image or window"},
                  {index_orders, "row or column"}};
     poolgrad_desc *desc = reader->desc;
     int value = 0;

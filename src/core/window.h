@@ -27,6 +27,56 @@ PGI_SHARED int64_t pgi_window_divisor(const pgi_problem *problem, const int64_t 
     return count;
 }
 
+/* The tap of a window at a position that it covers, counted row-major in the window. */
+PGI_SHARED int64_t pgi_window_tap(const pgi_problem *problem, const int64_t o[3],
+                                  const int64_t position[3])
+{
+    int64_t tap = 0;
+    int i;
+
+    for (i = 0; i < 3; i++) {
+        const pgi_axis *axis = &problem->axis[i];
+        const pgi_run taps = pgi_axis_taps(axis, o[i]);
+        const int64_t distance = position[i] - taps.first;
+
+        /* spares an ordinary problem three divisions */
+        tap = tap * taps.count + (axis->dilation == 1 ? distance : distance / axis->dilation);
+    }
+    return tap;
+}
+
+/* And back; false if the window has no such tap inside the input. */
+PGI_SHARED bool pgi_window_locate(const pgi_problem *problem, const int64_t o[3], int64_t tap,
+                                  int64_t position[3])
+{
+    int i;
+
+    if (tap < 0)
+        return false;
+    for (i = 2; i >= 0; i--) {
+        const pgi_axis *axis = &problem->axis[i];
+        const pgi_run taps = pgi_axis_taps(axis, o[i]);
+
+        position[i] = taps.first + tap % taps.count * axis->dilation;
+        tap /= taps.count;
+        if (position[i] < 0 || position[i] >= axis->in)
+            return false;
+    }
+    return tap == 0;
+}
+
+/* The index of a window's winner. */
+PGI_SHARED int64_t pgi_index_of_winner(const pgi_problem *problem, int64_t batch, int64_t channel,
+                                       const int64_t o[3], const int64_t position[3])
+{
+    const int64_t *in = problem->indexing.in;
+
+    if (problem->indexing.window)
+        return pgi_window_tap(problem, o, position);
+    return pgi_index_of_place(&problem->indexing, batch, channel,
+                              (position[0] * in[1] + position[1]) * in[2] + position[2]);
+}
+
 typedef enum pgi_index_verdict {
     PGI_INDEX_WINNER,  /* a position that the window covers */
     PGI_INDEX_NOWHERE, /* -1 where that is allowed */
@@ -40,6 +90,8 @@ PGI_SHARED pgi_index_verdict pgi_check_index(const pgi_problem *problem, int64_t
 {
     if (index == -1 && (problem->indexing.no_winner || !pgi_window_covers(problem, o)))
         return PGI_INDEX_NOWHERE;
+    if (problem->indexing.window)
+        return pgi_window_locate(problem, o, index, position) ? PGI_INDEX_WINNER : PGI_INDEX_BAD;
     if (pgi_index_locate(&problem->indexing, batch, channel, index, position) &&
         pgi_axis_has_tap(&problem->axis[0], o[0], position[0]) &&
         pgi_axis_has_tap(&problem->axis[1], o[1], position[1]) &&

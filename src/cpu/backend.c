@@ -97,9 +97,10 @@ static const pgi_level *best_level(void)
         .repeat = averages->repeat_##element, .copy = averages->copy_bytes,                        \
         .settle = averages->settle_bytes, .admit = maxima->admit_##element,                        \
         .contest = maxima->contest_##type, .melee = maxima->melee_##element,                       \
-        .number = {maxima->number_i64, maxima->number_i32, maxima->number_u32},                    \
+        .number = {maxima->number_i64, maxima->number_i32, maxima->number_u32, maxima->number_u8}, \
         .trace = {maxima->trace_i64, maxima->trace_i32, maxima->trace_u32},                        \
-        .deal = maxima->deal_##type, .award = maxima->award_##element,                             \
+        .follow = maxima->follow_u8, .vouch = maxima->vouch_u8, .deal = maxima->deal_##type,       \
+        .award = maxima->award_##element,                                                          \
     }
 
 static pgi_kernels pick(const pgi_level *level, poolgrad_dtype dtype)

@@ -150,7 +150,7 @@ static bool applies(const pgi_problem *problem, cell_shape *shape)
         problem->source.elements == 0 || !shape_axes(problem, shape) || !countable(problem->axis) ||
         !pgi_mul(extent[PGI_BATCH], extent[PGI_CHANNEL], &planes) || planes >= MOST_SPAN)
         return false;
-    if (!problem->has_x && (indexing->column_major || indexing->unit != 1))
+    if (!problem->has_x && (indexing->window || indexing->column_major || indexing->unit != 1))
         return false;
     shape->lanes = !all_usable(problem, false);
     return !shape->lanes || all_usable(problem, true);

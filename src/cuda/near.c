@@ -176,7 +176,7 @@ static bool fits(const pgi_problem *problem)
     int64_t planes;
 
     return problem->target.elements > 0 && problem->source.elements > 0 && same_begin(problem) &&
-           span_of(&problem->source, true) < MOST_SPAN &&
+           !problem->indexing.window && span_of(&problem->source, true) < MOST_SPAN &&
            span_of(&problem->target, true) < MOST_SPAN &&
            pgi_mul(extent[PGI_BATCH], extent[PGI_CHANNEL], &planes) && planes < MOST_SPAN &&
            extent[2] + extent[3] + extent[4] <= MOST_ENTRIES;

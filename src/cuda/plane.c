@@ -82,8 +82,9 @@ static bool describe(const pgi_problem *problem, const pgi_scale *scale, pgi_cud
     int64_t planes, out = 1;
     int i;
 
-    if (indexing->column_major || indexing->unit != 1 || target->elements == 0 ||
-        source->elements == 0 || !pgi_cuda_alike(windows, &problem->indices) ||
+    if (indexing->window || indexing->column_major || indexing->unit != 1 ||
+        target->elements == 0 || source->elements == 0 ||
+        !pgi_cuda_alike(windows, &problem->indices) ||
         source->offset[PGI_BATCH] != target->offset[PGI_BATCH] ||
         source->offset[PGI_CHANNEL] != target->offset[PGI_CHANNEL] ||
         source->extent[PGI_BATCH] != target->extent[PGI_BATCH] ||

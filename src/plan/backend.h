@@ -392,29 +392,55 @@ typedef struct pgi_trace {
  * not in its window, or cannot be located so; the places are then of no use. */
 typedef bool pgi_trace_fn(int32_t *places, const void *indices, const pgi_trace *trace);
 
+/* Indices that are taps of their windows, a byte each: those of `rows` rows of `windows` windows
+ * `step` apart, in `lanes` lanes each. Axes are planes, rows, columns. No window has more than 255
+ * taps, and positions are counted in 32 bits, modulo 2^32. */
+typedef struct pgi_taps {
+    int64_t windows, step, lanes, lane_step, rows, row_step;
+    uint32_t kernel[3], dilation[3], in[3];
+    uint32_t by_rows, by_columns; /* 2^16 / kernel[1] and / kernel[2], rounded up */
+    uint32_t first[3], stride[3]; /* position of the first tap of the first window, and how much
+                                     further that of the next is */
+    uint32_t begin[3], extent[3]; /* of the tile */
+} pgi_taps;
+
+/* places[window * lanes + lane] = where in the tile the position of its tap is, or PGI_NOWHERE. One
+ * row, or several that are joined: the first taps of windows are so many rows `down`, and in the
+ * columns `left`. False if a tap is none of its window's inside the input; the places are then of
+ * no use. */
+typedef bool pgi_follow_fn(int32_t *places, const void *taps, const int32_t *down,
+                           const int32_t *left, const pgi_taps *shape);
+
+/* Only whether all are taps of their windows inside the input; lanes, or else windows, lie side by
+ * side. */
+typedef bool pgi_vouch_fn(const void *taps, const pgi_taps *shape);
+
 /* sums[places[i * lanes + lane] * lanes + lane] += terms[i * lanes + lane] for `count` groups one
  * after the other, where the place is not below 0. With `runs` neighbours often have one place. */
 typedef void pgi_deal_fn(void *sums, const int32_t *places, const void *terms, int64_t lanes,
                          int64_t count, bool runs);
 
 /* Rows of positions whose windows are few and known. Column c has phase c % phases, and its sum is
- * what groups c / phases of the windows of its phase have for it, in their order: terms (elements,
- * in groups `term_step` apart) where the place is its own. Columns are `to_step` apart; with one
- * lane both steps are 1. */
+ * what groups c / phases of the windows of its phase have for it, in their order: terms (elements)
+ * where the place is its own, or, given taps (bytes), where the tap is the one that the window has
+ * there. Groups of these are `term_step` and `cell_step` apart, columns `to_step`; with one lane
+ * all are 1. */
 #define PGI_AWARD_PHASES  4
 #define PGI_AWARD_WINDOWS 32
 
 typedef struct pgi_award_phase {
     int windows;
-    const int32_t *places[PGI_AWARD_WINDOWS];
+    const void *cells[PGI_AWARD_WINDOWS]; /* places or taps */
     const void *terms[PGI_AWARD_WINDOWS];
+    uint8_t tap[PGI_AWARD_WINDOWS];
 } pgi_award_phase;
 
 typedef struct pgi_award {
-    int64_t rows, columns, lanes, term_step, to_step;
+    int64_t rows, columns, lanes, cell_step, term_step, to_step;
+    bool taps;
     int32_t place;                      /* of column 0 */
     int32_t place_row;                  /* how much further that of the next row is, */
-    int64_t cell_row, term_row, to_row; /* and its places, terms and elements or sums */
+    int64_t cell_row, term_row, to_row; /* and its cells, terms and elements or sums */
     int phases;
     bool sums;    /* of one row: reals are stored as they are; else elements: */
     double alpha; /* what sums are multiplied with */
@@ -452,8 +478,10 @@ typedef struct pgi_kernels {
     pgi_admit_fn *admit;
     pgi_contest_fn *contest;
     pgi_melee_fn *melee;
-    pgi_number_fn *number[3]; /* for i64, i32, u32 */
-    pgi_trace_fn *trace[3];   /* likewise */
+    pgi_number_fn *number[4]; /* for i64, i32, u32, u8 */
+    pgi_trace_fn *trace[3];   /* for i64, i32, u32 */
+    pgi_follow_fn *follow;
+    pgi_vouch_fn *vouch;
     pgi_deal_fn *deal;
     pgi_award_fn *award;
 } pgi_kernels;

@@ -139,8 +139,10 @@ poolgrad_status pgi_bad_index(const pgi_problem *problem, int64_t element, int64
                                  used ? ",%" PRId64 : "%" PRId64, at[i]);
     pgi_fail(error, POOLGRAD_ERR_INDEX,
              "element %" PRId64 " of the indices (batch %" PRId64 ", channel %" PRId64
-             ", window %s) is %" PRId64 "; it must be a position that its window covers%s",
+             ", window %s) is %" PRId64 "; it must be %s%s",
              element, at[PGI_BATCH], at[PGI_CHANNEL], window, index,
+             problem->indexing.window ? "a tap of its window inside the input"
+                                      : "a position that its window covers",
              problem->indexing.no_winner ? ", or -1" : "");
     if (error)
         error->position = element;

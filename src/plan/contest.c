@@ -18,17 +18,6 @@ static int64_t length(pgi_range range)
     return range.end - range.begin;
 }
 
-bool pgi_places_fit(const pgi_problem *problem)
-{
-    int64_t places = 1;
-    int i;
-
-    for (i = 0; i < 3; i++)
-        if (!pgi_mul(places, problem->axis[i].in, &places))
-            return false;
-    return places <= -(int64_t)PGI_NOWHERE;
-}
-
 /* ---------------------------------------------------------------- measures */
 
 static void measure_axis(const pgi_gather *taps, int64_t targets, pgi_spans *spans)
@@ -161,6 +150,19 @@ static bool within(const pgi_box *box, int axis, int64_t p)
     return p >= box->begin[axis] && p < box->end[axis];
 }
 
+/* How places are counted: what a position of an axis counts, and how many of them a place of the
+ * axis before is. All taps of a window have one remainder by the distance between them. */
+static int64_t counted(const pgi_contest *contest, int axis, int64_t p)
+{
+    return contest->tapped ? pgi_floor_div(p, contest->taps[axis].q) : p - contest->box.begin[axis];
+}
+
+static int64_t pitch_of(const pgi_contest *contest, int axis)
+{
+    return contest->tapped ? contest->taps[axis].axis.kernel
+                           : contest->box.end[axis] - contest->box.begin[axis];
+}
+
 /* The first place of every row that is held. */
 static void set_bases(const pgi_contest *contest)
 {
@@ -171,9 +173,9 @@ static void set_bases(const pgi_contest *contest)
     for (d = contest->held[0].begin; d < contest->held[0].end; d++)
         for (h = contest->held[1].begin; h < contest->held[1].end; h++)
             *base++ = within(box, 0, d) && within(box, 1, h)
-                          ? (int32_t)(((d - box->begin[0]) * (box->end[1] - box->begin[1]) + h -
-                                       box->begin[1]) *
-                                      (box->end[2] - box->begin[2]))
+                          ? (int32_t)((counted(contest, 0, d) * pitch_of(contest, 1) +
+                                       counted(contest, 1, h)) *
+                                      pitch_of(contest, 2))
                           : PGI_NOWHERE;
 }
 
@@ -213,7 +215,7 @@ static void set_columns(const pgi_contest *contest)
         const int64_t from = original(contest, 2, p);
 
         *position++ =
-            within(&contest->box, 2, from) ? (int32_t)(from - contest->box.begin[2]) : PGI_NOWHERE;
+            within(&contest->box, 2, from) ? (int32_t)counted(contest, 2, from) : PGI_NOWHERE;
         if (p < held.begin || p >= held.end)
             *copied++ = (int32_t)(from - extended.begin);
     }

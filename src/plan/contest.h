@@ -50,17 +50,17 @@ typedef struct pgi_contest_layout {
 bool pgi_contest_measure(const pgi_gather taps[3], const int64_t targets[3], int64_t lanes,
                          poolgrad_dtype dtype, pgi_contest_layout *layout);
 
-/* Whether the places of a plane are counted in 32 bits. */
-bool pgi_places_fit(const pgi_problem *problem);
-
 /* Places are counted row-major in this box of the input; outside of it they are below 0. */
 typedef struct pgi_box {
     int64_t begin[3], end[3];
 } pgi_box;
 
-/* A contest at work. The first five are set by its user. */
+/* A contest at work. The first six are set by its user. */
 typedef struct pgi_contest {
     const poolgrad_plan *plan;
+    bool tapped; /* places are counted as taps are: a row is as many as a window has columns, and
+                    what lies between dilated taps is none; how far a place is from that of its
+                    window's first tap is the tap. The box does not matter */
     const pgi_gather *taps; /* three */
     const pgi_tensor *tensor;
     const pgi_contest_layout *layout;

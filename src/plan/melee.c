@@ -7,6 +7,24 @@
 /* Cells of a row that fill vectors of any level. */
 #define FULL_VECTOR 16
 
+bool pgi_places_fit(const pgi_problem *problem)
+{
+    const bool tapped = problem->has_indices && problem->indexing.window &&
+                        problem->desc.rounding != POOLGRAD_ADAPTIVE;
+    int64_t places = 1, taps = 0;
+    int i;
+
+    for (i = 0; i < 3; i++) {
+        const pgi_axis *axis = &problem->axis[i];
+
+        if (!pgi_mul(places, axis->in, &places))
+            return false;
+        if (tapped && (!pgi_mul(taps, axis->kernel, &taps) || !pgi_add(taps, axis->in, &taps)))
+            return false;
+    }
+    return places <= -(int64_t)PGI_NOWHERE && taps <= -(int64_t)PGI_NOWHERE;
+}
+
 /* Whether all taps at once cost less than a contest, axis by axis, which shares what windows have
  * in common but carries every candidate through memory. Fitted to what was measured, in parts of a
  * contest's time: 2x2 with stride 1 0.75, 3x3 with stride 2 0.75 and 3 0.6, 3x3x3 with stride 2
@@ -113,6 +131,33 @@ static pgi_rule rule_of(poolgrad_nan nan)
                                       : PGI_RULE_LEADING;
 }
 
+/* Places that are taps: of the first window, and how they change from window to window, as they do
+ * where windows lose taps to the padding. Adaptive windows lose none, but differ in length. */
+static void name_taps(const pgi_arena *arena, const pgi_stretch *const at[3], pgi_melee *melee)
+{
+    int64_t lost[3], step[3], kernel[3], t;
+    int i;
+
+    for (i = 0; i < 3; i++) {
+        const pgi_axis *axis = &arena->taps[i].axis;
+
+        kernel[i] = axis->adaptive ? at[i]->taps : axis->kernel;
+        lost[i] = axis->adaptive
+                      ? 0
+                      : (at[i]->first - pgi_axis_taps(axis, at[i]->begin).first) / axis->dilation;
+        step[i] = axis->adaptive ? 0 : (at[i]->step - axis->stride) / axis->dilation;
+    }
+    for (t = 0; t < melee->taps; t++) {
+        const int64_t column = t % at[2]->taps, line = t / at[2]->taps;
+        const int64_t row = line % at[1]->taps, plane = line / at[1]->taps;
+
+        melee->place[t] = (int32_t)(((lost[0] + plane) * kernel[1] + lost[1] + row) * kernel[2] +
+                                    lost[2] + column);
+    }
+    melee->place_step = (int32_t)step[2];
+    melee->row_place = (int32_t)(step[1] * kernel[2]);
+}
+
 /* The taps of windows that are alike, from the first window on. */
 static void set_taps(const pgi_arena *arena, const pgi_stretch *const at[3], pgi_melee *melee)
 {
@@ -144,6 +189,8 @@ static void set_taps(const pgi_arena *arena, const pgi_stretch *const at[3], pgi
     melee->row_step = at[1]->step * stride[1];
     melee->place_step = (int32_t)at[2]->step;
     melee->row_place = (int32_t)(at[1]->step * width);
+    if (arena->tapped)
+        name_taps(arena, at, melee);
     melee->neighbours = melee->step == 1 ? PGI_SIDE_BY_SIDE
                         : melee->step == 2 && stride[2] == 1 && melee->columns > 1 ? PGI_EVERY_OTHER
                                                                                    : PGI_APART;
@@ -169,6 +216,7 @@ void pgi_arena_rows(const pgi_arena *arena, const char *x, int64_t lanes, int64_
     int64_t done, i;
 
     one.first += (d - one.begin) * one.step;
+    one.begin = d;
     for (done = 0; done < rows; done += these.end - these.begin, row++) {
         these = *row;
         these.begin = h + done;

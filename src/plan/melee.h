@@ -11,6 +11,10 @@
 #include "plan/contest.h"
 #include "plan/placement.h"
 
+/* Whether places are counted in 32 bits, in the plane and, if indices are taps, as a contest counts
+ * them then. */
+bool pgi_places_fit(const pgi_problem *problem);
+
 /* Windows [begin, end) of an axis: the taps that each has, the first of the first of them, and how
  * much further on that of the next is. */
 typedef struct pgi_stretch {
@@ -35,7 +39,8 @@ typedef struct pgi_arena {
     const pgi_arena_layout *layout;
     char *workspace;
 
-    pgi_box box; /* in which places are counted; what lies outside has places below 0 */
+    bool tapped; /* set by its user: places are taps of their windows; */
+    pgi_box box; /* else they are counted in this box; what lies outside has places below 0 */
     pgi_stretch *stretches[3];
     int64_t count[3];
 } pgi_arena;

@@ -8,6 +8,7 @@
  */
 #include "core/dtype.h"
 #include "core/integer.h"
+#include "core/window.h"
 #include "plan/placement.h"
 #include "plan/rows.h"
 #include "plan/strategies.h"
@@ -20,6 +21,9 @@
 #define FEW_TAPS    32
 #define FEW_WINDOWS 2
 #define FULL_VECTOR 16
+/* Windows of a position up to which it takes by taps, which cost less to compare than places do to
+ * make. */
+#define FEW_BY_TAPS 4
 /* Positions for a window from which on dy of two bytes goes where indices say: to widen it for
  * every position that may take it costs more (3x3x3s2 f16, NXC: 2.5 against 1.6 ms). */
 #define FAR_APART 8
@@ -150,8 +154,8 @@ static pgi_run cut_run(pgi_run run, int64_t q, pgi_range windows)
 
 /* Columns of rows take what is their own, from windows of these planes and rows. More than one: all
  * their windows are there. `to` and the award are of the first column of the tile. */
-static void award_columns(const pgi_scatter *scatter, pgi_range columns, pgi_award *award,
-                          pgi_run planes, pgi_run rows, char *to)
+static void award_columns(const pgi_scatter *scatter, int64_t at_d, int64_t at_h, pgi_range columns,
+                          pgi_award *award, pgi_run planes, pgi_run rows, char *to)
 {
     const pgi_problem *problem = &scatter->plan->problem;
     const pgi_gather *gather = problem->gather;
@@ -181,11 +185,19 @@ static void award_columns(const pgi_scatter *scatter, pgi_range columns, pgi_awa
                 const char *terms =
                     copied ? scatter->terms + cell * size : dy_of_row(scatter, d, h);
 
-                for (w = 0; w < run.count; w++) {
-                    const int64_t o = run.first + w * gather[2].q - scatter->windows[2].begin;
+                for (w = 0; w < run.count; w++, phase->windows++) {
+                    const int64_t window[3] = {d, h, run.first + w * gather[2].q};
+                    const int64_t position[3] = {at_d, at_h, columns.begin + i};
+                    const int64_t o = window[2] - scatter->windows[2].begin;
 
-                    phase->places[phase->windows] = scatter->places + cell + o * lanes;
-                    phase->terms[phase->windows++] = terms + o * award->term_step * size;
+                    if (award->taps)
+                        phase->cells[phase->windows] =
+                            scatter->indices + pgi_row_offset(&problem->indices, d, h, window[2]);
+                    else
+                        phase->cells[phase->windows] = scatter->places + cell + o * lanes;
+                    phase->terms[phase->windows] = terms + o * award->term_step * size;
+                    phase->tap[phase->windows] =
+                        award->taps ? (uint8_t)pgi_window_tap(problem, window, position) : 0;
                 }
             }
         }
@@ -217,11 +229,14 @@ static void award_rows(const pgi_scatter *scatter, int64_t d, int64_t h, int64_t
 
     award.rows = count;
     award.lanes = lanes;
+    award.taps = scatter->parts.taps;
+    award.cell_step = award.taps && lanes > 1 ? problem->indices.stride[PGI_SPATIAL + 2] : lanes;
     award.term_step = copied || lanes == 1 ? lanes : stride[2];
     award.to_step = to_step;
     award.place_row = (int32_t)(gather->period * (unit->end[2] - unit->begin[2]));
-    award.cell_row = length(scatter->windows[2]) * lanes;
-    award.term_row = copied ? award.cell_row : stride[1];
+    award.cell_row =
+        award.taps ? problem->indices.stride[PGI_SPATIAL + 1] : length(scatter->windows[2]) * lanes;
+    award.term_row = copied ? length(scatter->windows[2]) * lanes : stride[1];
     award.to_row = to_row;
     award.place = pgi_place_in_tile(scatter, at);
     award.sums = sums;
@@ -229,13 +244,13 @@ static void award_rows(const pgi_scatter *scatter, int64_t d, int64_t h, int64_t
     award.stream = scatter->work->stream && !staged(scatter);
     /* the inner ones first: memory is then read from beginning to end */
     if (length(inner) > 0)
-        award_columns(scatter, inner, &award, planes, rows, to);
+        award_columns(scatter, d, h, inner, &award, planes, rows, to);
     for (part.begin = unit->begin[2]; part.begin < unit->end[2]; part.begin++) {
         if (part.begin == inner.begin)
             part.begin = inner.end;
         part.end = part.begin + 1;
         if (part.begin < unit->end[2])
-            award_columns(scatter, part, &award, planes, rows, to);
+            award_columns(scatter, d, h, part, &award, planes, rows, to);
     }
 }
 
@@ -437,6 +452,13 @@ static bool applicable(const pgi_problem *problem)
     return problem->desc.op == POOLGRAD_MAX_GRAD && pgi_places_fit(problem);
 }
 
+/* Whether indices are taps that can be compared where they lie. */
+static bool taps_lie_ready(const pgi_problem *problem, int64_t lanes)
+{
+    return problem->has_indices && problem->indexing.type == POOLGRAD_U8 &&
+           side_by_side(&problem->indices, lanes);
+}
+
 /* Whether positions take: their cells fill vectors, and either windows have few taps or few windows
  * have the position. */
 static bool takes(const pgi_problem *problem, const pgi_tiling *tiling)
@@ -455,10 +477,11 @@ static bool takes(const pgi_problem *problem, const pgi_tiling *tiling)
     if (!gather[2].filled)
         return false;
     if (problem->has_indices && problem->element_size == 2 && strides >= FAR_APART &&
-        windows > FEW_WINDOWS)
+        windows > FEW_WINDOWS && !taps_lie_ready(problem, tiling->lanes))
         return false;
     if (tiling->lanes == 1)
-        return windows <= FEW_WINDOWS && gather[2].period <= 2 &&
+        return windows <= (taps_lie_ready(problem, 1) ? FEW_BY_TAPS : FEW_WINDOWS) &&
+               gather[2].period <= 2 &&
                tiling->extent[2] >= 2 * FULL_VECTOR + gather[2].longest * gather[2].period;
     return (taps <= FEW_TAPS || windows <= FEW_WINDOWS) && tiling->lanes >= FULL_VECTOR &&
            gather[2].period <= PGI_AWARD_PHASES;
@@ -475,6 +498,7 @@ static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling,
     *parts = (pgi_scatter_parts){.award = takes(problem, tiling),
                                  .runs = problem->axis[2].kernel >
                                          RUN_STRIDES * problem->axis[2].stride};
+    parts->taps = parts->award && taps_lie_ready(problem, lanes);
     for (i = 0; i < 3; i++) {
         windows[i] = pgi_min(pgi_gather_reach_bound(&problem->gather[i], tiling->extent[i]),
                              problem->gather[i].most_sources);
@@ -495,7 +519,7 @@ static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling,
             return -1;
         at.end = (int64_t)parts->contest.bytes;
     }
-    if (problem->has_indices || parts->direct) {
+    if (parts->direct || (problem->has_indices && !parts->taps)) {
         parts->places = pgi_place(&at, windows[0], windows[1], cells, sizeof(int32_t));
         pgi_place(&at, 1, 1, PGI_SLACK, sizeof(int32_t));
     }

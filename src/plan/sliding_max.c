@@ -10,6 +10,7 @@
 
 #include "core/dtype.h"
 #include "core/integer.h"
+#include "core/window.h"
 
 #include <string.h>
 
@@ -47,6 +48,59 @@ static bool rows_follow(const pgi_tensor *tensor, int64_t lanes, int64_t width)
            tensor->stride[PGI_SPATIAL + 1] == width * lanes;
 }
 
+/* The index of a window's winner, given its place. */
+static int64_t index_of(const pgi_problem *problem, int64_t batch, int64_t channel,
+                        const int64_t o[3], int64_t place)
+{
+    const int64_t height = problem->axis[1].in, width = problem->axis[2].in;
+    const int64_t position[3] = {place / width / height, place / width % height, place % width};
+
+    return place < 0 ? -1 : pgi_index_of_winner(problem, batch, channel, o, position);
+}
+
+/* The place of a window's first tap, counted as taps are. */
+static int64_t origin_of(const pgi_problem *problem, const int64_t o[3])
+{
+    int64_t place = 0;
+    int i;
+
+    for (i = 0; i < 3; i++) {
+        const pgi_axis *axis = &problem->axis[i];
+
+        place =
+            place * axis->kernel + pgi_floor_div(pgi_axis_taps(axis, o[i]).first, axis->dilation);
+    }
+    return place;
+}
+
+/* A row of places of a contest to the taps of windows from (d, h, begin of the tile's row) on. */
+static void store_taps(const pgi_maximum *maximum, int64_t d, int64_t h, const int32_t *places)
+{
+    const poolgrad_plan *plan = maximum->plan;
+    const pgi_problem *problem = &plan->problem;
+    const pgi_axis *axis = &problem->axis[2];
+    const pgi_tensor *tensor = &problem->indices;
+    const pgi_unit *unit = maximum->unit;
+    const int64_t lanes = unit->lanes, step = tensor->stride[PGI_SPATIAL + 2];
+    /* first taps that are alike modulo the dilation are so far apart in places as well */
+    const bool row = lanes == 1 && axis->stride % axis->dilation == 0;
+    pgi_number_fn *number = plan->kernels.number[problem->indexing.type - 1];
+    pgi_numbering numbering = {.unit = 1, .origin_step = row ? -axis->stride / axis->dilation : 0};
+    int64_t o[3] = {d, h, unit->begin[2]};
+
+    for (; o[2] < unit->end[2]; o[2]++, places += lanes) {
+        char *to =
+            maximum->indices + pgi_row_offset(tensor, d, h, o[2]) * (int64_t)problem->index_size;
+
+        numbering.origin = -origin_of(problem, o);
+        if (row) {
+            number(to, step, places, unit->end[2] - o[2], &numbering, false);
+            return;
+        }
+        number(to, tensor->stride[PGI_CHANNEL], places, lanes, &numbering, false);
+    }
+}
+
 /* Groups of places to the indices from (d, h, begin of the tile's row) on. */
 static void store_indices(const pgi_maximum *maximum, int64_t d, int64_t h, int64_t groups,
                           const int32_t *places)
@@ -66,15 +120,20 @@ static void store_indices(const pgi_maximum *maximum, int64_t d, int64_t h, int6
     pgi_number_fn *number = plan->kernels.number[indexing->type - 1];
     char *row = maximum->indices +
                 pgi_row_offset(tensor, d, h, unit->begin[2]) * (int64_t)problem->index_size;
+    const int64_t width = unit->end[2] - unit->begin[2];
     int64_t i, lane;
 
-    if (indexing->column_major) {
-        for (i = 0; i < groups; i++)
+    if (maximum->contest.tapped && !maximum->parts.direct) {
+        for (i = 0; i < groups / width; i++)
+            store_taps(maximum, d, h + i, places + i * width * lanes);
+    } else if (indexing->column_major || (indexing->window && !maximum->parts.direct)) {
+        for (i = 0; i < groups; i++) {
+            const int64_t o[3] = {d, h + i / width, unit->begin[2] + i % width};
+
             for (lane = 0; lane < lanes; lane++, places++)
                 pgi_index_store(indexing->type, row, i * step + lane * lane_step,
-                                *places < 0
-                                    ? -1
-                                    : pgi_index_of_place(indexing, batch, channel + lane, *places));
+                                index_of(problem, batch, channel + lane, o, *places));
+        }
     } else if (lanes == 1) {
         number(row, step, places, groups, &numbering, plan->stream);
     } else if (step == lanes && lane_step == 1 && numbering.origin_step == 0) {
@@ -290,16 +349,20 @@ static bool prepare(poolgrad_plan *plan)
 static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, int64_t end,
                 void *workspace)
 {
-    pgi_maximum maximum = {.plan = plan,
-                           .work = work,
-                           .contest = {.plan = plan,
-                                       .taps = plan->problem.gather,
-                                       .tensor = &plan->problem.source,
-                                       .workspace = workspace},
-                           .arena = {.plan = plan,
-                                     .taps = plan->problem.gather,
-                                     .tensor = &plan->problem.source,
-                                     .workspace = workspace}};
+    const bool tapped = plan->problem.indexing.window;
+    pgi_maximum maximum = {
+        .plan = plan,
+        .work = work,
+        .contest = {.plan = plan,
+                    .tapped = tapped && plan->problem.desc.rounding != POOLGRAD_ADAPTIVE,
+                    .taps = plan->problem.gather,
+                    .tensor = &plan->problem.source,
+                    .workspace = workspace},
+        .arena = {.plan = plan,
+                  .taps = plan->problem.gather,
+                  .tapped = tapped,
+                  .tensor = &plan->problem.source,
+                  .workspace = workspace}};
 
     measure(&plan->problem, &plan->tiling, &maximum.parts);
     maximum.contest.layout = &maximum.parts.contest;

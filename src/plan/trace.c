@@ -26,7 +26,7 @@ int32_t pgi_place_in_tile(const pgi_scatter *scatter, const int64_t position[3])
 }
 
 /* Winners given by a row of indices, one by one; those that are none are reported and go nowhere.
- */
+ * Without places that is all. */
 static void read_indices(const pgi_scatter *scatter, int64_t d, int64_t h, int32_t *places)
 {
     const pgi_problem *problem = &scatter->plan->problem;
@@ -40,16 +40,16 @@ static void read_indices(const pgi_scatter *scatter, int64_t d, int64_t h, int32
     int64_t o[3] = {d, h, 0}, lane, position[3];
 
     for (o[2] = windows.begin; o[2] < windows.end; o[2]++) {
-        for (lane = 0; lane < unit->lanes; lane++, places++) {
+        for (lane = 0; lane < unit->lanes; lane++) {
+            int32_t place = PGI_NOWHERE;
             const int64_t index =
                 pgi_index_load(problem->indexing.type, row,
                                (o[2] - windows.begin) * indices->stride[PGI_SPATIAL + 2] +
                                    lane * indices->stride[PGI_CHANNEL]);
 
-            *places = PGI_NOWHERE;
             switch (pgi_check_index(problem, batch, channel + lane, o, index, position)) {
             case PGI_INDEX_WINNER:
-                *places = pgi_place_in_tile(scatter, position);
+                place = pgi_place_in_tile(scatter, position);
                 break;
             case PGI_INDEX_NOWHERE:
                 break;
@@ -58,6 +58,8 @@ static void read_indices(const pgi_scatter *scatter, int64_t d, int64_t h, int32
                                      pgi_window_element(problem, batch, channel + lane, o));
                 break;
             }
+            if (places)
+                *places++ = place;
         }
     }
 }
@@ -65,14 +67,7 @@ static void read_indices(const pgi_scatter *scatter, int64_t d, int64_t h, int32
 /* The taps that a window has inside the input, `dilation` apart. */
 static pgi_run taps_inside(const pgi_axis *axis, int64_t o)
 {
-    const pgi_run run = {o * axis->stride - axis->pad_lo, axis->kernel};
-
-    if (axis->adaptive) {
-        const pgi_range range = pgi_axis_adaptive_window(axis, o);
-
-        return (pgi_run){range.begin, length(range)};
-    }
-    return pgi_run_clip(run, axis->dilation, axis->in);
+    return pgi_run_clip(pgi_axis_taps(axis, o), axis->dilation, axis->in);
 }
 
 static bool has_gaps(const pgi_axis *axis)
@@ -105,6 +100,19 @@ static int64_t extent(const pgi_axis *axis, int64_t taps)
     return (taps - 1) * axis->dilation + 1;
 }
 
+/* Whether taps can be followed many at once: they are bytes, windows are alike, and positions are
+ * counted in 32 bits. */
+static bool can_follow(const pgi_problem *problem)
+{
+    int i;
+
+    for (i = 0; i < 3; i++)
+        if (problem->axis[i].adaptive ||
+            extent(&problem->axis[i], problem->axis[i].kernel) > -(int64_t)PGI_NOWHERE)
+            return false;
+    return problem->indexing.type == POOLGRAD_U8;
+}
+
 /* Whether the tile at hand allows to trace rows of indices at once: it has whole rows, and windows
  * with gaps are not wide. */
 static bool can_be_quick(const pgi_scatter *scatter)
@@ -114,6 +122,8 @@ static bool can_be_quick(const pgi_scatter *scatter)
     int64_t places;
     int i;
 
+    if (problem->indexing.window)
+        return can_follow(problem);
     for (i = 0; i < 3 && any_gaps(problem); i++)
         if (problem->axis[i].adaptive || extent(&problem->axis[i], problem->axis[i].kernel) > 32)
             return false;
@@ -138,17 +148,24 @@ void pgi_trace_tile(pgi_scatter *scatter)
     int32_t *width = numbers(scatter, scatter->parts.width);
     const pgi_axis *down = &scatter->plan->problem.axis[1];
     const pgi_axis *across = &scatter->plan->problem.axis[2];
+    const int64_t *stride = scatter->plan->problem.indices.stride + PGI_SPATIAL;
+    const bool taps = scatter->plan->problem.indexing.window;
     int64_t o, r;
 
     scatter->quick = can_be_quick(scatter);
     scatter->joined =
         pgi_max(1, pgi_min(PGI_JOINED_WINDOWS / length(windows), length(scatter->windows[1])));
+    if (taps && (scatter->unit.lanes > 1 || stride[1] != length(windows) * stride[2]))
+        scatter->joined = 1;
     for (r = 0; r < scatter->joined && scatter->quick; r++) {
         for (o = windows.begin; o < windows.end; o++) {
             const pgi_run run = taps_inside(across, o);
 
-            *begin++ = (int32_t)((run.count ? run.first : 0) + r * down->stride * across->in);
-            *width++ = taps_of(&scatter->plan->problem, 2, run.count);
+            *begin++ =
+                (int32_t)(taps ? pgi_axis_taps(across, o).first
+                               : (run.count ? run.first : 0) + r * down->stride * across->in);
+            *width++ =
+                taps ? (int32_t)(r * down->stride) : taps_of(&scatter->plan->problem, 2, run.count);
         }
     }
 }
@@ -286,12 +303,73 @@ static bool trace_rows(const pgi_scatter *scatter, int64_t d, int64_t h, int32_t
                         trace);
 }
 
+/* Winners given by the taps of `rows` rows of windows from (d, h) on, if all are good. */
+static bool follow_taps(const pgi_scatter *scatter, int64_t d, int64_t h, int64_t rows,
+                        int32_t *places)
+{
+    const pgi_problem *problem = &scatter->plan->problem;
+    const pgi_kernels *kernels = &scatter->plan->kernels;
+    const pgi_tensor *indices = &problem->indices;
+    const int64_t windows = length(scatter->windows[2]), o[3] = {d, h, scatter->windows[2].begin};
+    const char *taps = scatter->indices + pgi_row_offset(indices, d, h, o[2]);
+    const pgi_axis *axis = problem->axis;
+    const pgi_unit *unit = &scatter->unit;
+    pgi_taps shape = {
+        .windows = places ? rows * windows : windows,
+        .step = indices->stride[PGI_SPATIAL + 2],
+        .lanes = unit->lanes,
+        .lane_step = indices->stride[PGI_CHANNEL],
+        .rows = rows,
+        .row_step = indices->stride[PGI_SPATIAL + 1],
+        .by_rows = (uint32_t)pgi_ceil_div(1 << 16, axis[1].kernel),
+        .by_columns = (uint32_t)pgi_ceil_div(1 << 16, axis[2].kernel),
+    };
+    int i;
+
+    for (i = 0; i < 3; i++) {
+        shape.kernel[i] = (uint32_t)axis[i].kernel;
+        shape.dilation[i] = (uint32_t)axis[i].dilation;
+        shape.in[i] = (uint32_t)axis[i].in;
+        shape.first[i] = (uint32_t)pgi_axis_taps(&axis[i], o[i]).first;
+        shape.stride[i] = (uint32_t)axis[i].stride;
+        shape.begin[i] = (uint32_t)unit->begin[i];
+        shape.extent[i] = (uint32_t)(unit->end[i] - unit->begin[i]);
+    }
+    if (!places)
+        return kernels->vouch(taps, &shape);
+    return kernels->follow(places, taps, numbers(scatter, scatter->parts.width),
+                           numbers(scatter, scatter->parts.begin), &shape);
+}
+
+/* Winners given by taps. */
+static void read_taps(const pgi_scatter *scatter)
+{
+    const int64_t cells = length(scatter->windows[2]) * scatter->unit.lanes;
+    const pgi_range down = scatter->windows[1];
+    int32_t *places = scatter->parts.taps ? NULL : scatter->places;
+    int64_t d, h, i, rows;
+
+    for (d = scatter->windows[0].begin; d < scatter->windows[0].end; d++) {
+        for (h = down.begin; h < down.end; h += rows) {
+            rows = places ? pgi_min(scatter->joined, down.end - h) : length(down);
+            if (!scatter->quick || !follow_taps(scatter, d, h, rows, places))
+                for (i = 0; i < rows; i++)
+                    read_indices(scatter, d, h + i, places ? places + i * cells : NULL);
+            places = places ? places + rows * cells : NULL;
+        }
+    }
+}
+
 void pgi_trace_windows(const pgi_scatter *scatter)
 {
     const int64_t cells = length(scatter->windows[2]) * scatter->unit.lanes;
     int32_t *places = scatter->places;
     int64_t d, h, i, count;
 
+    if (scatter->plan->problem.indexing.window) {
+        read_taps(scatter);
+        return;
+    }
     for (d = scatter->windows[0].begin; d < scatter->windows[0].end; d++) {
         for (h = scatter->windows[1].begin; h < scatter->windows[1].end; h += count) {
             count = 1;

@@ -12,11 +12,13 @@ typedef struct pgi_scatter_parts {
     bool direct;                /* winners are found straight from x */
     pgi_contest_layout contest; /* if winners come from x: its winners are the places */
     pgi_arena_layout arena;     /* or this */
-    bool award;                 /* positions take, windows do not give */
+    bool award;                 /* positions take, windows do not give; */
+    bool taps;                  /* by taps, as they lie in the indices: there are no places */
     bool runs;                  /* neighbouring windows often have one winner */
     size_t places, terms, sums; /* of windows, of windows, of positions; where they take, terms are
                                    elements, and sums those of a row */
-    size_t begin, width;        /* of windows: the columns that they cover */
+    size_t begin, width;        /* of windows: the columns that they cover; for taps, the column of
+                                   their first, and how far down it is */
 } pgi_scatter_parts;
 
 typedef struct pgi_scatter {
@@ -42,7 +44,8 @@ int32_t pgi_place_in_tile(const pgi_scatter *scatter, const int64_t position[3])
 /* Says that a new tile begins; its windows are known. */
 void pgi_trace_tile(pgi_scatter *scatter);
 
-/* The winners of all windows, given by indices; those that are none are reported and go nowhere. */
+/* The winners of all windows, given by indices; those that are none are reported and go nowhere.
+ * Where there are no places they are only looked at. */
 void pgi_trace_windows(const pgi_scatter *scatter);
 
 #endif

@@ -29,6 +29,16 @@ for item in index=i32 index=u32:order=column index=i32:base=plane; do
     run grad "$MAX_EXAMPLE:$item" dy.npy --indices $item.npy -o other.npy
     same dx.npy other.npy
 done
+run pool "$MAX_EXAMPLE:index=u8:base=window" x.npy -o y.npy --indices-out taps.npy
+show taps.npy u1
+for words in "$MAX_EXAMPLE:base=window" "$MAX_EXAMPLE:index=u8:base=window --strategy reference"; do
+    # shellcheck disable=SC2086 # several words
+    run grad $words dy.npy --indices taps.npy -o other.npy
+    same dx.npy other.npy
+done
+array bad.npy '|u1' '(1, 1, 2, 2)' 3 4 3 3
+run grad "$MAX_EXAMPLE:base=window" dy.npy --indices bad.npy -o no.npy
+run grad "$MAX_EXAMPLE" dy.npy --indices taps.npy -o no.npy
 # (N, H, W, C): the second place wins in batch 0, the first in batch 1
 array c.npy '<f4' '(2, 1, 2, 2)' 1 2 3 4 4 3 2 1
 for base in tensor plane nxc nxc_image; do

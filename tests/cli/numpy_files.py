@@ -22,21 +22,22 @@ def scatter(dy, height, width, kernel, stride):
 
 
 def maxima(x, kernel, stride):
-    """y and, per plane, the row-major places of the first maxima."""
+    """y, per plane the row-major places of the first maxima, and their taps."""
     rows, columns = ((extent - kernel) // stride + 1 for extent in x.shape[2:])
     y = np.zeros(x.shape[:2] + (rows, columns), x.dtype)
-    winners = np.zeros(y.shape, "i8")
+    winners, taps = np.zeros((2, *y.shape), "i8")
     for n, c, i, j in np.ndindex(y.shape):
         window = x[n, c, i * stride : i * stride + kernel, j * stride : j * stride + kernel]
-        a, b = divmod(int(np.argmax(window)), kernel)
+        taps[n, c, i, j] = np.argmax(window)
+        a, b = divmod(int(taps[n, c, i, j]), kernel)
         y[n, c, i, j] = window[a, b]
         winners[n, c, i, j] = (i * stride + a) * x.shape[3] + j * stride + b
-    return y, winners
+    return y, winners, taps
 
 
 def max_round_trips(rng):
     """pool then grad, for every way to store x and the indices."""
-    names = {"i8": "i64", "i4": "i32", "u4": "u32"}
+    names = {"i8": "i64", "i4": "i32", "u4": "u32", "u1": "u8"}
     tried = 0
     for layout, index, order, fortran in itertools.product(
         ("nchw", "nhwc"), names, "<>", (False, True)
@@ -44,11 +45,12 @@ def max_round_trips(rng):
         last = layout == "nhwc"
         axes, back = ((0, 2, 3, 1), (0, 3, 1, 2)) if last else ((0, 1, 2, 3),) * 2
         x = rng.integers(-3, 4, (2, 3, 7, 8)).astype("f4")  # few values: many ties
-        y, winners = maxima(x, 3, 2)
+        y, winners, taps = maxima(x, 3, 2)
         dy = rng.integers(-8, 9, y.shape).astype("f4")
         np.save("x.npy", np.array(x.transpose(axes), order + "f4", order="F" if fortran else "C"))
         np.save("dy.npy", np.array(dy.transpose(axes), order="F" if fortran else "C"))
-        problem = f"max2d:f32:{layout}:2x3x7x8:k3:s2:base=plane"
+        base, indices = ("window", taps) if index == "u1" else ("plane", winners)
+        problem = f"max2d:f32:{layout}:2x3x7x8:k3:s2:base={base}"
         subprocess.run(
             PROGRAM + ["pool", f"{problem}:index={names[index]}", "x.npy", "-o", "y.npy"]
             + ["--indices-out", "i.npy"],
@@ -57,12 +59,12 @@ def max_round_trips(rng):
         found = np.load("i.npy")
         assert found.dtype == np.dtype(order + index), (problem, found.dtype)
         assert np.array_equal(np.load("y.npy").transpose(back), y), problem
-        assert np.array_equal(found.transpose(back), winners), problem
+        assert np.array_equal(found.transpose(back), indices), problem
 
         # The indices as NumPy stores them, in the other byte order too.
         other = order.translate(str.maketrans("<>", "><"))
-        stored = np.array(winners.transpose(axes), other + index, order="F" if fortran else "C")
-        np.save("i2.npy", stored)
+        stored = indices.transpose(axes)
+        np.save("i2.npy", np.array(stored, other + index, order="F" if fortran else "C"))
         dx = np.zeros((2, 3, 7 * 8))
         for n, c in np.ndindex(2, 3):
             np.add.at(dx[n, c], winners[n, c].ravel(), dy[n, c].ravel())

@@ -19,15 +19,31 @@ enum {
     BAD_KINDS = sizeof kinds_of_bad / sizeof kinds_of_bad[0]
 };
 
+/* The bad tap of a kind: none, past the last, or in the padding if the window has such a tap. */
+static int64_t bad_tap(const poolgrad_desc *desc, int kind, int64_t window)
+{
+    const int64_t taps = desc->kernel[0] * desc->kernel[1];
+    int64_t tap = 0;
+
+    if (kind == 4)
+        return -1;
+    if (kind % 2)
+        return taps + kind;
+    while (tap < taps && sup_index_decode(desc, window, tap) >= 0)
+        tap++;
+    return tap;
+}
+
 /* The bad index of a kind for window `window` (in logical order of dy), or a good one if there is
  * none of that kind in the index type. */
 static int64_t bad_index(const fixture *f, int kind, int64_t window, int64_t good)
 {
     const poolgrad_desc *desc = &f->desc;
     const int64_t plane = desc->in[0] * desc->in[1];
-    const int64_t windows = desc->out[0] * desc->out[1];
-    const int64_t n = window / windows / desc->channels, c = window / windows % desc->channels;
+    const int64_t windows = desc->out[0] * desc->out[1], image = windows * desc->channels;
 
+    if (desc->index_base == POOLGRAD_INDEX_WINDOW)
+        return bad_tap(desc, kind, window);
     switch (kind) {
     case 0:
         return -5;
@@ -36,9 +52,9 @@ static int64_t bad_index(const fixture *f, int kind, int64_t window, int64_t goo
     case 2: /* the first place of another plane (base plane has no other) */
         return desc->index_base == POOLGRAD_INDEX_PLANE
                    ? plane
-                   : sup_index_encode(desc, n, (c + 1) % desc->channels, 0);
+                   : sup_index_encode(desc, window / image * image + (window + windows) % image, 0);
     case 3: /* the opposite corner, which no window of this problem shares */
-        return sup_index_encode(desc, n, c, window % windows < windows / 2 ? plane - 1 : 0);
+        return sup_index_encode(desc, window, window % windows < windows / 2 ? plane - 1 : 0);
     case 4:
         return -1;
     case 5:
@@ -46,11 +62,11 @@ static int64_t bad_index(const fixture *f, int kind, int64_t window, int64_t goo
     case 6: /* the winner, in 32 bits */
         return desc->index_type == POOLGRAD_I64 ? good + (INT64_C(1) << 32) : -5;
     default: { /* a neighbour of the winner that a dilated window does not cover */
-        const int64_t place = sup_index_decode(desc, n, c, good);
+        const int64_t place = sup_index_decode(desc, window, good);
 
         if (desc->dilation[1] == 1)
             return -5;
-        return sup_index_encode(desc, n, c,
+        return sup_index_encode(desc, window,
                                 place % desc->in[1] + 1 < desc->in[1] ? place + 1 : place - 1);
     }
     }
@@ -160,6 +176,12 @@ static void bad_indices(void **state)
         "max2d:f32:nhwc:1x3x9x9:k5:s2:p2:base=plane",
         "max2d:f32:nhwc:2x3x6x7:k3:d2:s2:p2",
         "max2d:f32:nhwc:1x17x6x7:k2:d2:base=nxc",
+        "max2d:f32:nchw:2x3x6x7:k2:index=u8:base=window",
+        "max2d:f32:nchw:1x2x7x40:k2:s2:index=u8:base=window",
+        "max2d:bf16:nhwc:2x17x7x7:k3:s2:p1:index=u8:base=window",
+        "max2d:f64:nhwc:1x17x6x7:k3:d2:s2:p2:index=u8:base=window",
+        "max2d:f32:nchw:1x3x9x9:k5:s2:p2:index=u8:base=window:ilayout=nhwc",
+        "max2d:f32:nchw:1x3x9x9:k5:s2:p2:index=i32:base=window",
     };
     size_t i;
 
@@ -214,6 +236,50 @@ static void no_winner(void **state)
     memcpy(indices, (int64_t[]){0, 1, 99, 0}, sizeof indices);
     assert_int_equal(poolgrad_execute(plan, &buffers, &error), POOLGRAD_ERR_INDEX);
     assert_int_equal(error.position, 2);
+    poolgrad_plan_destroy(plan);
+}
+
+/* A byte for each window of 2x3, with padding above and on the left; the last two cover nothing. */
+static void taps_of_windows(void **state)
+{
+    static const float x[] = {1, 9, 2, /**/ 8, 3, 4}, dy[] = {1, 2, 4, 8, 16, 32};
+    uint8_t taps[6];
+    float y[6], dx[6];
+    poolgrad_buffers buffers;
+    poolgrad_error error;
+    poolgrad_plan *plan;
+    poolgrad_desc desc;
+
+    (void)state;
+    poolgrad_buffers_init(&buffers);
+    buffers.x = x;
+    buffers.y = y;
+    buffers.indices_out = taps;
+    poolgrad_desc_parse("maxpool2d:f32:nchw:1x1x2x3:k2x3:s2x1:p1,3x1,0:index=u8:base=window", &desc,
+                        NULL);
+    assert_int_equal(poolgrad_plan_create(&plan, &desc, NULL, NULL), POOLGRAD_OK);
+    assert_int_equal(poolgrad_execute(plan, &buffers, NULL), POOLGRAD_OK);
+    assert_memory_equal(taps, ((uint8_t[]){5, 4, 1, 0, 255, 255}), sizeof taps);
+    assert_memory_equal(y, ((float[]){9, 9, 8, 8, -INFINITY, -INFINITY}), sizeof y);
+    poolgrad_plan_destroy(plan);
+
+    desc.op = POOLGRAD_MAX_GRAD;
+    buffers.dy = dy;
+    buffers.dx = dx;
+    buffers.indices = taps;
+    assert_int_equal(poolgrad_plan_create(&plan, &desc, NULL, NULL), POOLGRAD_OK);
+    assert_int_equal(poolgrad_execute(plan, &buffers, NULL), POOLGRAD_OK);
+    assert_memory_equal(dx, ((float[]){0, 3, 0, 12, 0, 0}), sizeof dx);
+    taps[3] = 255;
+    assert_int_equal(poolgrad_execute(plan, &buffers, &error), POOLGRAD_ERR_INDEX);
+    assert_string_equal(error.message,
+                        "element 3 of the indices (batch 0, channel 0, window 1,1) is -1; it must "
+                        "be a tap of its window inside the input");
+    poolgrad_plan_destroy(plan);
+    desc.no_winner = 1;
+    assert_int_equal(poolgrad_plan_create(&plan, &desc, NULL, NULL), POOLGRAD_OK);
+    assert_int_equal(poolgrad_execute(plan, &buffers, NULL), POOLGRAD_OK);
+    assert_memory_equal(dx, ((float[]){0, 3, 0, 4, 0, 0}), sizeof dx);
     poolgrad_plan_destroy(plan);
 }
 
@@ -366,8 +432,11 @@ static void contested_windows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bad_indices),       cmocka_unit_test(one_index_for_all),
-        cmocka_unit_test(no_winner),         cmocka_unit_test(forward_then_backward),
+        cmocka_unit_test(bad_indices),
+        cmocka_unit_test(one_index_for_all),
+        cmocka_unit_test(no_winner),
+        cmocka_unit_test(taps_of_windows),
+        cmocka_unit_test(forward_then_backward),
         cmocka_unit_test(contested_windows),
     };
 

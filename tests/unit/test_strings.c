@@ -210,8 +210,8 @@ static void round_trip(void **state)
         desc.winner = (poolgrad_winner)sup_rng_range(&rng, 1, 3);
         desc.parity = (poolgrad_parity)sup_rng_range(&rng, 1, 5);
         desc.nan = (poolgrad_nan)sup_rng_range(&rng, 1, 4);
-        desc.index_type = (poolgrad_index_type)sup_rng_range(&rng, 1, 3);
-        desc.index_base = (poolgrad_index_base)sup_rng_range(&rng, 1, 4);
+        desc.index_type = (poolgrad_index_type)sup_rng_range(&rng, 1, 4);
+        desc.index_base = (poolgrad_index_base)sup_rng_range(&rng, 1, 5);
         desc.index_order = (poolgrad_index_order)sup_rng_range(&rng, 1, 2);
         desc.no_winner = (int32_t)sup_rng_range(&rng, 0, 1);
         desc.rank = (int32_t)sup_rng_range(&rng, 1, 3);
@@ -299,8 +299,8 @@ static void wrong_strings(void **state)
         {"avg2d:f32:nchw:1x1x3x3:k2:parity=keras", "tensorflow, onnxruntime, torch or onednn"},
         {"avg2d:f32:nchw:1x1x3x3:k2:parity=torch:parity=off", "each item at most once"},
         {"max2d:f32:nchw:1x1x3x3:k2:nan=none", "first, skip, last or leading"},
-        {"max2d:f32:nchw:1x1x3x3:k2:index=i8", "i64, i32 or u32"},
-        {"max2d:f32:nchw:1x1x3x3:k2:base=image", "tensor, plane, nxc or nxc_image"},
+        {"max2d:f32:nchw:1x1x3x3:k2:index=i8", "i64, i32, u32 or u8"},
+        {"max2d:f32:nchw:1x1x3x3:k2:base=image", "tensor, plane, nxc, nxc_image or window"},
         {"max2d:f32:nchw:1x1x3x3:k2:order=z", "row or column"},
         {"max2d:f32:nchw:1x1x3x3:k2:xlayout=ncw", "a layout of this rank for x"},
         {"max2d:f32:nchw:1x1x3x3:k2:ilayout=ncw", "a layout of this rank for the indices"},

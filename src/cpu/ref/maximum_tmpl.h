@@ -15,9 +15,7 @@ static void NAME(maximum)(const pgi_plane *plane)
                 int64_t index = -1;
 
                 if (NAME(find_winner)(plane, &problem->source, plane->work->source, o, at, &best))
-                    index = pgi_index_of_place(
-                        &problem->indexing, plane->batch, plane->channel,
-                        (at[0] * problem->axis[1].in + at[1]) * problem->axis[2].in + at[2]);
+                    index = pgi_index_of_winner(problem, plane->batch, plane->channel, o, at);
                 NAME(store)(plane, o, best);
                 if (plane->work->indices_out)
                     pgi_index_store(problem->indexing.type, plane->work->indices_out,

@@ -4,38 +4,49 @@
  * parameters and words it uses. Signature and meaning: plan/backend.h.
  */
 
+#define MASK  PGI_MASK(REAL_NAME)
 #define AT    PGI_AT(REAL_NAME)
 #define LANES PGI_LANES(REAL_NAME)
 
 /* The windows of a phase in a row; where their number is a constant, registers. */
 typedef struct PGI_NAME(claims, ELEMENT) {
     const int32_t *places[PGI_AWARD_WINDOWS];
+    const uint8_t *taps[PGI_AWARD_WINDOWS]; /* instead of places */
     const STORED *terms[PGI_AWARD_WINDOWS];
+    uint8_t tap[PGI_AWARD_WINDOWS];
 } PGI_NAME(claims, ELEMENT);
 
 PGI_ALWAYS_INLINE void PGI_NAME(claim, ELEMENT)(PGI_NAME(claims, ELEMENT) * claims,
                                                 const pgi_award *award, int phase, int windows,
-                                                int64_t row)
+                                                int64_t row, bool taps)
 {
+    const pgi_award_phase *from = &award->phase[phase];
     int i;
 
     for (i = 0; i < windows; i++) {
-        claims->places[i] = award->phase[phase].places[i] + row * award->cell_row;
-        claims->terms[i] = (const STORED *)award->phase[phase].terms[i] + row * award->term_row;
+        if (taps)
+            claims->taps[i] = (const uint8_t *)from->cells[i] + row * award->cell_row;
+        else
+            claims->places[i] = (const int32_t *)from->cells[i] + row * award->cell_row;
+        claims->terms[i] = (const STORED *)from->terms[i] + row * award->term_row;
+        claims->tap[i] = from->tap[i];
     }
 }
 
 /* What windows have for the positions `target`, at cells `at` and terms `term` on. */
 PGI_ALWAYS_INLINE VECTOR PGI_NAME(awarded, ELEMENT)(const PGI_NAME(claims, ELEMENT) * claims,
                                                     int windows, int64_t at, int64_t term,
-                                                    AT target)
+                                                    AT target, bool taps)
 {
     VECTOR sum = WORD(set)(0);
     int i;
 
-    for (i = 0; i < windows; i++)
-        sum = WORD(add_where)(WORD(same)(WORD(get_at)(claims->places[i] + at), target), sum,
-                              PGI_VEC(load, ELEMENT)(claims->terms[i] + term));
+    for (i = 0; i < windows; i++) {
+        const MASK mine = taps ? WORD(same_tap)(claims->taps[i] + at, claims->tap[i])
+                               : WORD(same)(WORD(get_at)(claims->places[i] + at), target);
+
+        sum = WORD(add_where)(mine, sum, PGI_VEC(load, ELEMENT)(claims->terms[i] + term));
+    }
     return sum;
 }
 
@@ -63,16 +74,22 @@ PGI_ALWAYS_INLINE void PGI_NAME(award_put, ELEMENT)(void *to, int64_t at, VECTOR
 static void PGI_NAME(award_one, ELEMENT)(void *to, const pgi_award *award, int64_t row, int64_t c,
                                          int phase, int64_t group, int64_t lane)
 {
-    const int64_t cell = row * award->cell_row + group * award->lanes + lane;
+    const pgi_award_phase *from = &award->phase[phase];
+    const int64_t cell = row * award->cell_row + group * award->cell_step + lane;
     const int64_t term = row * award->term_row + group * award->term_step + lane;
     const int64_t at = row * award->to_row + c * award->to_step + lane;
     const int32_t target = award->place + (int32_t)row * award->place_row + (int32_t)c;
     REAL sum = 0;
     int i;
 
-    for (i = 0; i < award->phase[phase].windows; i++)
-        if (award->phase[phase].places[i][cell] == target)
-            sum = sum + LOAD(((const STORED *)award->phase[phase].terms[i])[term]);
+    for (i = 0; i < from->windows; i++) {
+        const bool mine = award->taps ? ((const uint8_t *)from->cells[i])[cell] == from->tap[i]
+                                      : ((const int32_t *)from->cells[i])[cell] == target;
+        /* no branch, which nothing could predict; a sum is not -0 */
+        const REAL share[2] = {0, LOAD(((const STORED *)from->terms[i])[term])};
+
+        sum = sum + share[mine];
+    }
     if (award->sums)
         ((REAL *)to)[at] = sum;
     else
@@ -82,15 +99,16 @@ static void PGI_NAME(award_one, ELEMENT)(void *to, const pgi_award *award, int64
 /* All columns of a phase, all lanes: so that what is known of its windows stays in registers. */
 PGI_ALWAYS_INLINE void PGI_NAME(award_phase, ELEMENT)(void *to, const pgi_award *award, int64_t row,
                                                       PGI_NAME(prize, ELEMENT) prize, int phase,
-                                                      int windows)
+                                                      int windows, bool taps)
 {
     const int64_t lanes = award->lanes, columns = award->columns, phases = award->phases;
     const int64_t to_step = award->to_step, term_step = award->term_step;
+    const int64_t cell_step = award->cell_step;
     const int32_t place = award->place + (int32_t)row * award->place_row;
     PGI_NAME(claims, ELEMENT) claims;
     int64_t c, group, lane;
 
-    PGI_NAME(claim, ELEMENT)(&claims, award, phase, windows, row);
+    PGI_NAME(claim, ELEMENT)(&claims, award, phase, windows, row, taps);
     for (c = phase, group = 0; c < columns; c += phases, group++) {
         const int64_t at = row * award->to_row + c * to_step;
         const AT target = WORD(set_at)(place + (int32_t)c);
@@ -98,16 +116,17 @@ PGI_ALWAYS_INLINE void PGI_NAME(award_phase, ELEMENT)(void *to, const pgi_award 
         for (lane = 0; lane + LANES <= lanes; lane += LANES)
             PGI_NAME(award_put, ELEMENT)
         (to, at + lane,
-         PGI_NAME(awarded, ELEMENT)(&claims, windows, group * lanes + lane,
-                                    group * term_step + lane, target),
+         PGI_NAME(awarded, ELEMENT)(&claims, windows, group * cell_step + lane,
+                                    group * term_step + lane, target, taps),
          prize);
         for (; lane < lanes; lane++)
             PGI_NAME(award_one, ELEMENT)(to, award, row, c, phase, group, lane);
     }
 }
 
-static void PGI_NAME(award_groups, ELEMENT)(void *to, const pgi_award *award, int64_t row,
-                                            PGI_NAME(prize, ELEMENT) prize)
+PGI_ALWAYS_INLINE void PGI_NAME(award_groups, ELEMENT)(void *to, const pgi_award *award,
+                                                       int64_t row, PGI_NAME(prize, ELEMENT) prize,
+                                                       bool taps)
 {
     int p;
 
@@ -115,13 +134,13 @@ static void PGI_NAME(award_groups, ELEMENT)(void *to, const pgi_award *award, in
         const int windows = award->phase[p].windows;
 
         if (windows == 1)
-            PGI_NAME(award_phase, ELEMENT)(to, award, row, prize, p, 1);
+            PGI_NAME(award_phase, ELEMENT)(to, award, row, prize, p, 1, taps);
         else if (windows == 2)
-            PGI_NAME(award_phase, ELEMENT)(to, award, row, prize, p, 2);
+            PGI_NAME(award_phase, ELEMENT)(to, award, row, prize, p, 2, taps);
         else if (windows == 4)
-            PGI_NAME(award_phase, ELEMENT)(to, award, row, prize, p, 4);
+            PGI_NAME(award_phase, ELEMENT)(to, award, row, prize, p, 4, taps);
         else
-            PGI_NAME(award_phase, ELEMENT)(to, award, row, prize, p, windows);
+            PGI_NAME(award_phase, ELEMENT)(to, award, row, prize, p, windows, taps);
     }
 }
 
@@ -130,16 +149,16 @@ static void PGI_NAME(award_groups, ELEMENT)(void *to, const pgi_award *award, in
 PGI_ALWAYS_INLINE void PGI_NAME(award_columns,
                                 ELEMENT)(void *to, const PGI_NAME(claims, ELEMENT) claims[2],
                                          AT target, int64_t c, PGI_NAME(prize, ELEMENT) prize,
-                                         int phases, int even, int odd)
+                                         int phases, int even, int odd, bool taps)
 {
     const int64_t group = c / phases;
-    VECTOR low = PGI_NAME(awarded, ELEMENT)(&claims[0], even, group, group, target), high;
+    VECTOR low = PGI_NAME(awarded, ELEMENT)(&claims[0], even, group, group, target, taps), high;
 
     if (phases == 2) {
         const AT other = WORD(add_at)(target, WORD(set_at)(1));
 
         WORD(zip)
-        (low, PGI_NAME(awarded, ELEMENT)(&claims[1], odd, group, group, other), &low, &high);
+        (low, PGI_NAME(awarded, ELEMENT)(&claims[1], odd, group, group, other, taps), &low, &high);
         PGI_NAME(award_put, ELEMENT)(to, c + LANES, high, prize);
     }
     PGI_NAME(award_put, ELEMENT)(to, c, low, prize);
@@ -147,7 +166,7 @@ PGI_ALWAYS_INLINE void PGI_NAME(award_columns,
 
 PGI_ALWAYS_INLINE void PGI_NAME(award_row, ELEMENT)(void *to, const pgi_award *award, int64_t row,
                                                     PGI_NAME(prize, ELEMENT) prize, int phases,
-                                                    int even, int odd)
+                                                    int even, int odd, bool taps)
 {
     const int64_t columns = award->columns, together = phases * LANES;
     const AT first = WORD(add_at)(WORD(count_at)(phases),
@@ -157,17 +176,18 @@ PGI_ALWAYS_INLINE void PGI_NAME(award_row, ELEMENT)(void *to, const pgi_award *a
     int64_t c = 0;
 
     if (columns >= together) {
-        PGI_NAME(claim, ELEMENT)(&claims[0], award, 0, even, row);
-        PGI_NAME(claim, ELEMENT)(&claims[1], award, phases - 1, odd, row);
+        PGI_NAME(claim, ELEMENT)(&claims[0], award, 0, even, row, taps);
+        PGI_NAME(claim, ELEMENT)(&claims[1], award, phases - 1, odd, row, taps);
         for (; c + together <= columns; c += together)
             PGI_NAME(award_columns, ELEMENT)
-        (at, claims, WORD(add_at)(first, WORD(set_at)((int32_t)c)), c, prize, phases, even, odd);
+        (at, claims, WORD(add_at)(first, WORD(set_at)((int32_t)c)), c, prize, phases, even, odd,
+         taps);
         if (c < columns) { /* the last where they still fit */
             c = (columns - together) / phases * phases;
             prize.stream = false;
             PGI_NAME(award_columns, ELEMENT)
-            (at, claims, WORD(add_at)(first, WORD(set_at)((int32_t)c)), c, prize, phases, even,
-             odd);
+            (at, claims, WORD(add_at)(first, WORD(set_at)((int32_t)c)), c, prize, phases, even, odd,
+             taps);
             c += together;
         }
     }
@@ -175,7 +195,7 @@ PGI_ALWAYS_INLINE void PGI_NAME(award_row, ELEMENT)(void *to, const pgi_award *a
         PGI_NAME(award_one, ELEMENT)(to, award, row, c, (int)(c % phases), c / phases, 0);
 }
 
-static void PGI_NAME(award, ELEMENT)(void *to, const pgi_award *award)
+PGI_ALWAYS_INLINE void PGI_NAME(award_all, ELEMENT)(void *to, const pgi_award *award, bool taps)
 {
     const PGI_NAME(prize, ELEMENT)
         prize = {.alpha = (REAL)award->alpha,
@@ -189,10 +209,11 @@ static void PGI_NAME(award, ELEMENT)(void *to, const pgi_award *award)
     const int odd = award->phases > 1 ? award->phase[1].windows : 0;
     int64_t r;
 
-#define ROW(phases, even, odd) PGI_NAME(award_row, ELEMENT)(to, award, r, prize, phases, even, odd)
+#define ROW(phases, even, odd)                                                                     \
+    PGI_NAME(award_row, ELEMENT)(to, award, r, prize, phases, even, odd, taps)
     for (r = 0; r < award->rows; r++) {
         if (award->lanes > 1)
-            PGI_NAME(award_groups, ELEMENT)(to, award, r, prize);
+            PGI_NAME(award_groups, ELEMENT)(to, award, r, prize, taps);
         else if (award->phases == 1)
             ROW(1, even, 0);
         else if (even == 1 && odd == 1)
@@ -207,5 +228,14 @@ static void PGI_NAME(award, ELEMENT)(void *to, const pgi_award *award)
 #undef ROW
 }
 
+static void PGI_NAME(award, ELEMENT)(void *to, const pgi_award *award)
+{
+    if (award->taps)
+        PGI_NAME(award_all, ELEMENT)(to, award, true);
+    else
+        PGI_NAME(award_all, ELEMENT)(to, award, false);
+}
+
+#undef MASK
 #undef AT
 #undef LANES

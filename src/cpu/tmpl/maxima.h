@@ -7,14 +7,22 @@
 #define INDEX      int64_t
 #define INDEX_NAME i64
 #include "cpu/tmpl/number.h"
+#include "cpu/tmpl/trace.h"
 
 #define INDEX      int32_t
 #define INDEX_NAME i32
 #include "cpu/tmpl/number.h"
+#include "cpu/tmpl/trace.h"
 
 #define INDEX      uint32_t
 #define INDEX_NAME u32
 #include "cpu/tmpl/number.h"
+#include "cpu/tmpl/trace.h"
+
+#define INDEX      uint8_t
+#define INDEX_NAME u8
+#include "cpu/tmpl/number.h"
+#include "cpu/tmpl/taps.h"
 
 #define PGI_TABLE_(isa) pgi_maxima_##isa
 #define PGI_TABLE(isa)  PGI_TABLE_(isa)

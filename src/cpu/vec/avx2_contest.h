@@ -156,6 +156,14 @@ static inline vec_mask_f32 vec_same_f32(vec_at_f32 a, vec_at_f32 b)
     return _mm256_castsi256_ps(_mm256_cmpeq_epi32(a, b));
 }
 
+static inline vec_mask_f32 vec_same_tap_f32(const uint8_t *taps, uint8_t tap)
+{
+    const __m128i eight = _mm_loadl_epi64((const __m128i *)(const void *)taps);
+
+    return _mm256_castsi256_ps(
+        _mm256_cvtepi8_epi32(_mm_cmpeq_epi8(eight, _mm_set1_epi8((char)tap))));
+}
+
 static inline vec_at_f32 vec_choose_at_f32(vec_mask_f32 mask, vec_at_f32 b, vec_at_f32 a)
 {
     return _mm256_blendv_epi8(a, b, _mm256_castps_si256(mask));
@@ -247,6 +255,17 @@ static inline vec_at_f64 vec_add_at_f64(vec_at_f64 a, vec_at_f64 b)
 static inline vec_mask_f64 vec_same_f64(vec_at_f64 a, vec_at_f64 b)
 {
     return _mm256_castsi256_pd(_mm256_cvtepi32_epi64(_mm_cmpeq_epi32(a, b)));
+}
+
+static inline vec_mask_f64 vec_same_tap_f64(const uint8_t *taps, uint8_t tap)
+{
+    __m128i four;
+    int bytes;
+
+    memcpy(&bytes, taps, sizeof bytes);
+    four = _mm_cvtsi32_si128(bytes);
+    return _mm256_castsi256_pd(
+        _mm256_cvtepi8_epi64(_mm_cmpeq_epi8(four, _mm_set1_epi8((char)tap))));
 }
 
 static inline vec_at_f64 vec_choose_at_f64(vec_mask_f64 mask, vec_at_f64 b, vec_at_f64 a)

@@ -148,6 +148,12 @@ static inline vec_mask_f32 vec_same_f32(vec_at_f32 a, vec_at_f32 b)
     return _mm512_cmpeq_epi32_mask(a, b);
 }
 
+static inline vec_mask_f32 vec_same_tap_f32(const uint8_t *taps, uint8_t tap)
+{
+    return _mm_cmpeq_epi8_mask(_mm_loadu_si128((const __m128i *)(const void *)taps),
+                               _mm_set1_epi8((char)tap));
+}
+
 static inline vec_at_f32 vec_choose_at_f32(vec_mask_f32 mask, vec_at_f32 b, vec_at_f32 a)
 {
     return _mm512_mask_blend_epi32(mask, a, b);
@@ -243,6 +249,12 @@ static inline vec_at_f64 vec_add_at_f64(vec_at_f64 a, vec_at_f64 b)
 static inline vec_mask_f64 vec_same_f64(vec_at_f64 a, vec_at_f64 b)
 {
     return _mm256_cmpeq_epi32_mask(a, b);
+}
+
+static inline vec_mask_f64 vec_same_tap_f64(const uint8_t *taps, uint8_t tap)
+{
+    return (__mmask8)_mm_cmpeq_epi8_mask(_mm_loadl_epi64((const __m128i *)(const void *)taps),
+                                         _mm_set1_epi8((char)tap));
 }
 
 static inline vec_at_f64 vec_choose_at_f64(vec_mask_f64 mask, vec_at_f64 b, vec_at_f64 a)

@@ -92,6 +92,13 @@ static inline vec_mask_f32 vec_same_f32(vec_at_f32 a, vec_at_f32 b)
     return vceqq_s32(a, b);
 }
 
+static inline vec_mask_f32 vec_same_tap_f32(const uint8_t *taps, uint8_t tap)
+{
+    const uint32x4_t wide = {taps[0], taps[1], taps[2], taps[3]};
+
+    return vceqq_u32(wide, vdupq_n_u32(tap));
+}
+
 static inline vec_at_f32 vec_choose_at_f32(vec_mask_f32 mask, vec_at_f32 b, vec_at_f32 a)
 {
     return vbslq_s32(mask, b, a);
@@ -186,6 +193,13 @@ static inline vec_at_f64 vec_add_at_f64(vec_at_f64 a, vec_at_f64 b)
 static inline vec_mask_f64 vec_same_f64(vec_at_f64 a, vec_at_f64 b)
 {
     return vreinterpretq_u64_s64(vmovl_s32(vreinterpret_s32_u32(vceq_s32(a, b))));
+}
+
+static inline vec_mask_f64 vec_same_tap_f64(const uint8_t *taps, uint8_t tap)
+{
+    const uint64x2_t wide = {taps[0], taps[1]};
+
+    return vceqq_u64(wide, vdupq_n_u64(tap));
 }
 
 static inline vec_at_f64 vec_choose_at_f64(vec_mask_f64 mask, vec_at_f64 b, vec_at_f64 a)

@@ -29,6 +29,7 @@
  *                                 that end in _at_R are those of reals
  *     vec_count_at_R              0, step, 2 * step, ...
  *     vec_same_R                  which places are equal
+ *     vec_same_tap_R              which taps, bytes in memory, are this one
  *     vec_load_E, vec_store_E     from and to elements in memory, any alignment; widened, rounded
  *                                 to nearest even
  *     vec_load_some_E, vec_store_some_E

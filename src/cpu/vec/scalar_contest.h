@@ -139,6 +139,11 @@ static inline vec_mask_f32 vec_same_f32(vec_at_f32 a, vec_at_f32 b)
     return a == b;
 }
 
+static inline vec_mask_f32 vec_same_tap_f32(const uint8_t *taps, uint8_t tap)
+{
+    return *taps == tap;
+}
+
 static inline vec_at_f32 vec_choose_at_f32(vec_mask_f32 mask, vec_at_f32 b, vec_at_f32 a)
 {
     return mask ? b : a;
@@ -234,6 +239,11 @@ static inline vec_at_f64 vec_add_at_f64(vec_at_f64 a, vec_at_f64 b)
 static inline vec_mask_f64 vec_same_f64(vec_at_f64 a, vec_at_f64 b)
 {
     return a == b;
+}
+
+static inline vec_mask_f64 vec_same_tap_f64(const uint8_t *taps, uint8_t tap)
+{
+    return *taps == tap;
 }
 
 static inline vec_at_f64 vec_choose_at_f64(vec_mask_f64 mask, vec_at_f64 b, vec_at_f64 a)

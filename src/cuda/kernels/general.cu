@@ -146,7 +146,6 @@ __device__ static void maximum(const pgi_cuda_general &all, const pgi_cuda_memor
     typedef pgi_real<T> Real;
     const pgi_problem *problem = &all.problem;
     const pgi_tensor *y = &problem->target;
-    const int64_t *in = problem->indexing.in;
 
     for (int64_t e = first_element(); e < all.count; e += element_step()) {
         int64_t o[PGI_AXES], at[PGI_AXES], index = -1;
@@ -171,8 +170,8 @@ __device__ static void maximum(const pgi_cuda_general &all, const pgi_cuda_memor
                     if (index >= 0 && !beats(problem->desc.nan, value, best))
                         continue;
                     best = value;
-                    index = pgi_index_of_place(&problem->indexing, o[PGI_BATCH], o[PGI_CHANNEL],
-                                               (at[2] * in[1] + at[3]) * in[2] + at[4]);
+                    index = pgi_index_of_winner(problem, o[PGI_BATCH], o[PGI_CHANNEL],
+                                                o + PGI_SPATIAL, at + PGI_SPATIAL);
                 }
             }
         }
@@ -192,10 +191,9 @@ __device__ static void maximum_gradient(const pgi_cuda_general &all, const pgi_c
     typedef pgi_real<T> Real;
     const pgi_problem *problem = &all.problem;
     const pgi_tensor *dx = &problem->target;
-    const int64_t *in = problem->indexing.in;
 
     for (int64_t e = first_element(); e < all.count; e += element_step()) {
-        int64_t p[PGI_AXES], o[PGI_AXES], mine;
+        int64_t p[PGI_AXES], o[PGI_AXES];
         pgi_run windows[3];
         Real sum = 0;
 
@@ -203,8 +201,6 @@ __device__ static void maximum_gradient(const pgi_cuda_general &all, const pgi_c
         for (int i = 0; i < 3; i++)
             windows[i] = pgi_run_clip(pgi_gather_run(&problem->gather[i], p[PGI_SPATIAL + i]),
                                       problem->gather[i].q, problem->axis[i].out);
-        mine = pgi_index_of_place(&problem->indexing, p[PGI_BATCH], p[PGI_CHANNEL],
-                                  (p[2] * in[1] + p[3]) * in[2] + p[4]);
         o[PGI_BATCH] = p[PGI_BATCH];
         o[PGI_CHANNEL] = p[PGI_CHANNEL];
         for (int64_t d = 0; d < windows[0].count; d++) {
@@ -214,7 +210,9 @@ __device__ static void maximum_gradient(const pgi_cuda_general &all, const pgi_c
                     o[3] = windows[1].first + h * problem->gather[1].q;
                     o[4] = windows[2].first + w * problem->gather[2].q;
                     if (pgi_index_load(problem->indexing.type, memory.indices,
-                                       offset_of(&problem->indices, o)) == mine)
+                                       offset_of(&problem->indices, o)) ==
+                        pgi_index_of_winner(problem, p[PGI_BATCH], p[PGI_CHANNEL], o + PGI_SPATIAL,
+                                            p + PGI_SPATIAL))
                         sum =
                             sum + widen(((const T *)memory.source)[offset_of(&problem->source, o)]);
                 }
