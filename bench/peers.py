@@ -22,14 +22,20 @@ HERE = pathlib.Path(__file__).resolve().parent
 LONG = 0.2  # seconds; a peer that takes longer has one turn
 
 
-def _gives_values_only(peer):
-    return problems.NO_INDICES in peer.get("note", "")
+# How poolgrad is timed as well, for peers with such a note: what is added to the problem, and how.
+ALIKE = {problems.NO_INDICES: ("", {"values": True}),
+         problems.BYTE_TAPS: (":index=u8:base=window", {})}
+
+
+def _alike(peer):
+    """The note of a peer that poolgrad is timed in another way for, or None."""
+    return next((note for note in ALIKE if note in (peer.get("note") or "")), None)
 
 
 def _ratio_to(result, name, key):
-    """poolgrad's time / that of a peer, None if it has none; both with indices, or both without."""
+    """poolgrad's time / that of a peer, None if it has none; both with the same kind of indices."""
     peer = result["peers"][name]
-    own = result.get("values", result["poolgrad"]) if _gives_values_only(peer) else result["poolgrad"]
+    own = result.get("alike", {}).get(_alike(peer), result["poolgrad"])
     return own[key] / peer[key] if key in peer else None
 
 
@@ -47,7 +53,7 @@ def ratio(result, key):
 def measure(name, text, peers, options):
     """One problem: all systems, one after the other, in several rounds; the best counts."""
     seconds = options.seconds / options.rounds
-    own, values, found = None, None, {}
+    own, alike, found = None, {}, {}
     for _ in range(options.rounds):
         runner.wait_until_calm(options.patience)
         one = runner.poolgrad([text], seconds, options.threads, options.program)[0]
@@ -61,12 +67,14 @@ def measure(name, text, peers, options):
                 found[peer.name] = dict(one_peer, **{
                     key: min(before[key], one_peer[key]) for key in ("cold", "hot")
                     if key in before and key in one_peer})
-        if any(map(_gives_values_only, found.values())):
-            one = runner.poolgrad([text], seconds, options.threads, options.program, values=True)[0]
-            values = {key: min(one[name], values[key] if values else math.inf)
-                      for key, name in (("cold", "seconds"), ("hot", "hot_seconds"))}
+        for note in {_alike(peer) for peer in found.values()} - {None}:
+            more, how = ALIKE[note]
+            one = runner.poolgrad([text + more], seconds, options.threads, options.program, **how)[0]
+            before = alike.get(note, {})
+            alike[note] = {key: min(one[name], before.get(key, math.inf))
+                           for key, name in (("cold", "seconds"), ("hot", "hot_seconds"))}
     floor = own["floor_seconds"]
-    return {**({"values": values} if values else {}), "case": problems.label(name, text), "problem": text,
+    return {**({"alike": alike} if alike else {}), "case": problems.label(name, text), "problem": text,
             "type": own["type"], "layout": own["layout"],
             "poolgrad": {"cold": own["seconds"], "hot": own["hot_seconds"],
                          "x_floor": own["seconds"] / floor if floor else None,
@@ -114,7 +122,9 @@ def summary(results, peers):
     """Lines about all results together."""
     lines = ["", "x best: poolgrad's time / that of the best peer, cold and hot; * where a peer is "
              "faster.",
-             "Forward maxima are timed without indices as well, for peers that give none.", "? in every round other programs had the CPUs; peers suffer as well.",
+             "Maxima are timed without indices as well, for peers that give none, and with taps in "
+             "bytes, for peers that keep these; cold ms is with indices of 8 bytes.",
+             "? in every round other programs had the CPUs; peers suffer as well.",
              "~ the peer's nearest call, which is not quite the problem:"]
     notes = sorted({(peer, value["note"]) for result in results
                     for peer, value in result["peers"].items() if value.get("note")})

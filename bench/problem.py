@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 
 _LAYOUTS = {"ncw": "ncx", "nchw": "ncx", "ncdhw": "ncx", "nwc": "nxc", "nhwc": "nxc",
             "ndhwc": "nxc"}
-NO_INDICES = "no indices"  # the note of peers whose forward maximum gives values only
+# Notes of peers whose forward maximum gives values only; or that keep the winner's tap in a byte.
+NO_INDICES = "no indices"
+BYTE_TAPS = "taps in bytes"
 BUSY = 0.1  # share of the time without a CPU, above which a figure is in doubt
 SIZES = {"f32": 4, "f64": 8, "f16": 2, "bf16": 2}
 

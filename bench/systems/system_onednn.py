@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: MIT
 """oneDNN: its pooling primitives on plain layouts, through the C interface.
 
-The max gradient by index is its backward primitive, which reads the winners from a workspace of its
-own format; from x it is forward and backward, as in its graph operation MaxPoolBackward. Numbers
+The max gradient by index is its backward primitive, which reads the winners from a workspace that its
+forward one writes: their taps, in a byte each unless windows have more than 256; from x it is forward and backward, as in its graph operation MaxPoolBackward. Numbers
 are those of dnnl_types.h, which are the same in all 3.x.
 """
 import ctypes as c
+import math
 import pathlib
 import sys
 
 import numpy as np
 
+from problem import BYTE_TAPS
 from timing import Memory, Unsupported, set_count
 
 _TYPES = {"f16": 1, "bf16": 2, "f32": 3, "f64": 7}
@@ -165,4 +167,5 @@ class System:
             both = problem.op == "max" and problem.winner == "x"
             calls.append(self._call(keep, *([forward, backward] if both else
                                             [forward] if problem.forward else [backward])))
-        return calls, None
+        keeps_taps = problem.op == "maxpool" or (problem.is_max and problem.winner == "indices")
+        return calls, BYTE_TAPS if keeps_taps and math.prod(problem.kernel) < 256 else None
