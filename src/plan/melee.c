@@ -11,7 +11,7 @@ bool pgi_places_fit(const pgi_problem *problem)
 {
     const bool tapped = problem->has_indices && problem->indexing.window &&
                         problem->desc.rounding != POOLGRAD_ADAPTIVE;
-    int64_t places = 1, taps = 0;
+    int64_t places = 1, taps = 1; /* more than any place or tap */
     int i;
 
     for (i = 0; i < 3; i++) {

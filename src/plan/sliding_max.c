@@ -73,37 +73,37 @@ static int64_t origin_of(const pgi_problem *problem, const int64_t o[3])
     return place;
 }
 
-/* A row of places of a contest to the taps of windows from (d, h, begin of the tile's row) on. */
-static void store_taps(const pgi_maximum *maximum, int64_t d, int64_t h, const int32_t *places)
+/* Places of a contest, counted as taps are, become the taps of groups of windows from (d, h, begin
+ * of the tile's row) on. */
+static void make_taps(const pgi_maximum *maximum, int64_t d, int64_t h, int64_t groups,
+                      int32_t *places)
 {
-    const poolgrad_plan *plan = maximum->plan;
-    const pgi_problem *problem = &plan->problem;
+    const pgi_problem *problem = &maximum->plan->problem;
     const pgi_axis *axis = &problem->axis[2];
-    const pgi_tensor *tensor = &problem->indices;
     const pgi_unit *unit = maximum->unit;
-    const int64_t lanes = unit->lanes, step = tensor->stride[PGI_SPATIAL + 2];
-    /* first taps that are alike modulo the dilation are so far apart in places as well */
+    const int64_t lanes = unit->lanes, width = unit->end[2] - unit->begin[2];
+    /* with first taps that are alike modulo the dilation, so far apart in places as well */
     const bool row = lanes == 1 && axis->stride % axis->dilation == 0;
-    pgi_number_fn *number = plan->kernels.number[problem->indexing.type - 1];
-    pgi_numbering numbering = {.unit = 1, .origin_step = row ? -axis->stride / axis->dilation : 0};
-    int64_t o[3] = {d, h, unit->begin[2]};
+    const uint32_t step = row ? (uint32_t)(axis->stride / axis->dilation) : 0;
+    const int64_t cells = row ? width : lanes;
+    int64_t done, i;
 
-    for (; o[2] < unit->end[2]; o[2]++, places += lanes) {
-        char *to =
-            maximum->indices + pgi_row_offset(tensor, d, h, o[2]) * (int64_t)problem->index_size;
+    for (done = 0; done < groups * lanes; done += cells, places += cells) {
+        const int64_t window = done / lanes;
+        const int64_t o[3] = {d, h + window / width, unit->begin[2] + window % width};
+        const uint32_t origin = (uint32_t)origin_of(problem, o);
 
-        numbering.origin = -origin_of(problem, o);
-        if (row) {
-            number(to, step, places, unit->end[2] - o[2], &numbering, false);
-            return;
-        }
-        number(to, tensor->stride[PGI_CHANNEL], places, lanes, &numbering, false);
+        /* modulo 2^32: a window in the padding may be anywhere before those that are not */
+        for (i = 0; i < cells; i++)
+            places[i] = places[i] < 0
+                            ? places[i]
+                            : (int32_t)((uint32_t)places[i] - origin - (uint32_t)i * step);
     }
 }
 
 /* Groups of places to the indices from (d, h, begin of the tile's row) on. */
 static void store_indices(const pgi_maximum *maximum, int64_t d, int64_t h, int64_t groups,
-                          const int32_t *places)
+                          int32_t *places)
 {
     const poolgrad_plan *plan = maximum->plan;
     const pgi_problem *problem = &plan->problem;
@@ -121,12 +121,13 @@ static void store_indices(const pgi_maximum *maximum, int64_t d, int64_t h, int6
     char *row = maximum->indices +
                 pgi_row_offset(tensor, d, h, unit->begin[2]) * (int64_t)problem->index_size;
     const int64_t width = unit->end[2] - unit->begin[2];
+    /* places that are to become taps, of adaptive windows */
+    const bool untapped = indexing->window && !maximum->contest.tapped && !maximum->parts.direct;
     int64_t i, lane;
 
-    if (maximum->contest.tapped && !maximum->parts.direct) {
-        for (i = 0; i < groups / width; i++)
-            store_taps(maximum, d, h + i, places + i * width * lanes);
-    } else if (indexing->column_major || (indexing->window && !maximum->parts.direct)) {
+    if (maximum->contest.tapped && !maximum->parts.direct)
+        make_taps(maximum, d, h, groups, places);
+    if (indexing->column_major || untapped) {
         for (i = 0; i < groups; i++) {
             const int64_t o[3] = {d, h + i / width, unit->begin[2] + i % width};
 
@@ -147,7 +148,7 @@ static void store_indices(const pgi_maximum *maximum, int64_t d, int64_t h, int6
 
 /* Rows from (d, h) on at once, if they lie in memory as they do here. */
 static bool store_rows(const pgi_maximum *maximum, int64_t d, int64_t h, int64_t rows,
-                       const char *values, const int32_t *places)
+                       const char *values, int32_t *places)
 {
     const poolgrad_plan *plan = maximum->plan;
     const pgi_unit *unit = maximum->unit;
@@ -178,7 +179,7 @@ static void finish_groups(const pgi_maximum *maximum, int64_t d, int64_t h, cons
 
 /* One row. */
 static void store_row(const pgi_maximum *maximum, int64_t d, int64_t h, const char *values,
-                      const int32_t *places)
+                      int32_t *places)
 {
     const poolgrad_plan *plan = maximum->plan;
     const pgi_unit *unit = maximum->unit;
