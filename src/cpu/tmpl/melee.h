@@ -19,8 +19,10 @@ PGI_ALWAYS_INLINE VECTOR PGI_NAME(melee_load, ELEMENT)(const STORED *from,
     STORED some[LANES];
     int i;
 
-    if (neighbours == PGI_SIDE_BY_SIDE)
+    if (neighbours == PGI_SIDE_BY_SIDE) {
+        __builtin_prefetch((const char *)from + AHEAD_BYTES);
         return PGI_VEC(load, ELEMENT)(from);
+    }
     if (neighbours == PGI_EVERY_OTHER)
         return first ? PGI_VEC(load_even, ELEMENT)(from) : PGI_VEC(load_odd, ELEMENT)(from - 1);
     for (i = 0; i < LANES; i++)
