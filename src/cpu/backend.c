@@ -189,8 +189,19 @@ static int64_t cache_bytes(void)
     return bytes > 0 ? bytes : INT64_C(1) << 20;
 }
 
+static int64_t last_cache_bytes(void)
+{
+    int64_t bytes = 0;
+
+#ifdef __GLIBC__
+    bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
+#endif
+    return bytes > 0 ? bytes : 0;
+}
+
 const pgi_backend pgi_cpu_backend = {
     .cache_bytes = cache_bytes,
+    .last_cache_bytes = last_cache_bytes,
     .select = select_kernels,
     .parallel_for = pgi_threads_run,
     .name = name,

@@ -473,8 +473,9 @@ typedef struct pgi_work {
 } pgi_work;
 
 typedef struct pgi_backend {
-    /* Bytes of a core's own cache. */
+    /* Bytes of a core's own cache, and of the last one before memory, 0 if that is unknown. */
     int64_t (*cache_bytes)(void);
+    int64_t (*last_cache_bytes)(void);
 
     /* Kernels for a type, of the instruction set called `isa`, or by environment and machine if
      * that is NULL. */
