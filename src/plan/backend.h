@@ -249,15 +249,24 @@ typedef void pgi_totals_lanes_fn(void *totals, const void *from, int64_t row_ste
 /* Any other last axis with short runs: for every vector of a target row, and every term of its
  * runs, where they are; -1: no such term. Runs of different lengths are alike then, because an
  * added 0 changes nothing there. Near ones, of runs of up to PGI_PICKED, are all among so many
- * reals as a vector has, and numbers count from the first of these. Far ones, of up to
- * PGI_PICKED_FAR, are counted from the beginning of the row. */
+ * reals as a vector has, and numbers count from the first of these; wide ones among those of four
+ * vectors. Far ones are counted from the beginning of the row; both of runs of up to
+ * PGI_PICKED_FAR. */
 enum {
     PGI_PICKED = 4,
     PGI_PICKED_FAR = 7
 };
 
+typedef enum pgi_picks_reach {
+    PGI_NEAR,
+    PGI_WIDE,
+    PGI_FAR
+} pgi_picks_reach;
+
+#define PGI_WIDE_VECTORS 4
+
 typedef struct pgi_picks {
-    bool far;
+    pgi_picks_reach reach;
     int64_t elements;     /* of a target row */
     int64_t vectors;      /* that hold them */
     int terms;            /* of the longest run */
