@@ -23,10 +23,18 @@ typedef struct pgi_scale {
 /* reals[i] = from[i * from_step] */
 typedef void pgi_widen_fn(void *reals, const void *from, int64_t from_step, int64_t count);
 
-/* to[i * step] = alpha * reals[i] + beta * to[i * step], rounded as docs/arithmetic.md says; with
- * beta 0 `to` is not read. */
-typedef void pgi_store_fn(void *to, int64_t step, const void *reals, int64_t count,
-                          const pgi_scale *scale);
+/* Groups of lanes anywhere in memory: lane l of place p of line n is n * line_step +
+ * p * place_step + l * lane_step elements from the first. */
+typedef struct pgi_groups {
+    int64_t lines, places, lanes;
+    int64_t line_step, place_step, lane_step;
+} pgi_groups;
+
+/* Groups from reals, those of a line one behind the other, lines a pitch apart:
+ * to[i] = alpha * reals[i] + beta * to[i], rounded as docs/arithmetic.md says; with beta 0 `to` is
+ * not read. With `stream` the memory is not expected to be read soon. */
+typedef void pgi_store_fn(void *to, const pgi_groups *groups, const void *reals, int64_t pitch,
+                          const pgi_scale *scale, bool stream);
 
 /* to[i * times + t] = alpha * reals[i], rounded to an element, for every t in [0, times). */
 typedef void pgi_repeat_fn(void *to, const void *reals, int64_t times, int64_t count, double alpha);
@@ -91,6 +99,10 @@ typedef struct pgi_divisors {
 typedef void pgi_terms_fn(void *to, int64_t to_pitch, const void *from, int64_t from_pitch,
                           int64_t step, int64_t rows, int64_t count, const pgi_divisors *by,
                           bool room);
+
+/* Groups to lines of reals a pitch apart, likewise; they have one divisor. */
+typedef void pgi_collect_fn(void *to, int64_t pitch, const void *from, const pgi_groups *groups,
+                            const pgi_divisors *by);
 
 /* to[i] = the run of the first `length` rows reduced at place i, up to PGI_RUN_ROWS of them, and
  * behind it the pieces of `tail` more, up to 15; or head[i] and those pieces, if length is 0. `to`
@@ -439,6 +451,7 @@ typedef struct pgi_kernels {
     size_t real; /* bytes of a real */
     int lanes;   /* of a vector of reals */
     pgi_terms_fn *terms;
+    pgi_collect_fn *collect;
     pgi_sum_fn *sum;
     pgi_sum_block_fn *sum_block;
     pgi_finish_fn *finish;

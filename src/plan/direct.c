@@ -46,7 +46,7 @@ static bool prepare(poolgrad_plan *plan)
     const int64_t block = pgi_channels_inside(target) ? target->extent[PGI_CHANNEL] : 1;
     pgi_placement at = {0, true};
 
-    plan->first_axis = pgi_arrange(&plan->problem);
+    plan->first_axis = pgi_arrange(&plan->problem, false);
     pgi_units_of_rows(plan, block, target->extent[2], target->extent[3]);
     pgi_divisors_measure(target->extent + PGI_SPATIAL, (int64_t)plan->kernels.real, &at);
     plan->task_workspace = (size_t)at.end;

@@ -104,7 +104,7 @@ static bool prepare(poolgrad_plan *plan)
     const int64_t real = (int64_t)plan->kernels.real;
     pgi_placement at = {0, true};
 
-    plan->first_axis = pgi_arrange(&plan->problem);
+    plan->first_axis = pgi_arrange(&plan->problem, false);
     pgi_units_of_rows(plan, block, target->extent[2], target->extent[3]);
     pgi_divisors_measure(windows_of(&plan->problem)->extent + PGI_SPATIAL, real, &at);
     plan->room[ROOM_ZEROS] =
