@@ -124,23 +124,34 @@ static void exchange_batch_and_channels(pgi_tensor *tensor)
     exchange(&tensor->stride[PGI_BATCH], &tensor->stride[PGI_CHANNEL]);
 }
 
+bool pgi_rows_below(const pgi_problem *problem, int64_t elements)
+{
+    const pgi_tensor *source = &problem->source, *target = &problem->target;
+    const int64_t channels = target->extent[PGI_CHANNEL];
+    const int64_t places =
+        pgi_max(source->extent[PGI_SPATIAL + 2], target->extent[PGI_SPATIAL + 2]);
+
+    return places < elements &&
+           (!pgi_channels_inside(target) ||
+            channels < pgi_ceil_div(elements, pgi_max(places, 1))) &&
+           pgi_max(target->extent[PGI_BATCH], channels) >= LEAST_LANES;
+}
+
 int64_t pgi_lanes_apart(pgi_problem *problem)
 {
     const pgi_tensor *source = &problem->source, *target = &problem->target;
     const int64_t batch = target->extent[PGI_BATCH], channels = target->extent[PGI_CHANNEL];
     const int64_t places =
         pgi_max(source->extent[PGI_SPATIAL + 2], target->extent[PGI_SPATIAL + 2]);
-    const bool inside = pgi_channels_inside(target);
     const int64_t lanes =
         pgi_min(LANES_ROW / pgi_max(places, 1) / LEAST_LANES * LEAST_LANES, MOST_LANES);
 
     if (target->elements == 0)
         return 1;
     /* one layout to the other */
-    if (!inside && pgi_channels_inside(source) && channels >= LEAST_LANES)
+    if (!pgi_channels_inside(target) && pgi_channels_inside(source) && channels >= LEAST_LANES)
         return pgi_max(lanes, LEAST_LANES);
-    if (places >= SHORT_ROW || (inside && places * channels >= SHORT_ROW) ||
-        pgi_max(batch, channels) < LEAST_LANES)
+    if (!pgi_rows_below(problem, SHORT_ROW))
         return 1;
     if (channels < batch && channels < 2 * LEAST_LANES) {
         exchange_batch_and_channels(&problem->source);

@@ -29,7 +29,8 @@ static bool applicable(const pgi_problem *problem)
     const int last = PGI_SPATIAL + 2;
 
     if (problem->desc.op != POOLGRAD_AVG || problem->desc.beta != 0 || y->elements == 0 ||
-        !is_small(&axis[0]) || !is_small(&axis[1]) || !is_small(&axis[2]) ||
+        pgi_rows_below(problem, PGI_SHORT_ROW) || !is_small(&axis[0]) || !is_small(&axis[1]) ||
+        !is_small(&axis[2]) ||
         axis[0].kernel > axis[0].stride) /* 3x3x3: sums of planes are worth keeping */
         return false;
     if (pgi_channels_inside(y))
