@@ -85,10 +85,10 @@ static const pgi_level *best_level(void)
     (pgi_kernels)                                                                                  \
     {                                                                                              \
         .isa = level->name, .real = pgi_compute_size(dtype), .lanes = averages->lanes_##type,      \
-        .terms = averages->terms_##element, .sum = averages->sum_##type,                           \
-        .sum_block = averages->sum_block_##type, .finish = averages->finish_##element,             \
-        .finish_picks = averages->finish_picks_##element, .divide = averages->divide_##element,    \
-        .finish_reals = averages->finish_##type,                                                   \
+        .terms = averages->terms_##element, .collect = averages->collect_##element,                \
+        .sum = averages->sum_##type, .sum_block = averages->sum_block_##type,                      \
+        .finish = averages->finish_##element, .finish_picks = averages->finish_picks_##element,    \
+        .divide = averages->divide_##element, .finish_reals = averages->finish_##type,             \
         .finish_picks_reals = averages->finish_picks_##type,                                       \
         .divide_reals = averages->divide_##type, .totals = averages->totals_##element,             \
         .totals_lanes = averages->totals_lanes_##element, .direct = averages->direct_##element,    \
@@ -190,8 +190,19 @@ static int64_t cache_bytes(void)
     return bytes > 0 ? bytes : INT64_C(1) << 20;
 }
 
+static int64_t last_cache_bytes(void)
+{
+    int64_t bytes = 0;
+
+#ifdef __GLIBC__
+    bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
+#endif
+    return bytes > 0 ? bytes : 0;
+}
+
 const pgi_backend pgi_cpu_backend = {
     .cache_bytes = cache_bytes,
+    .last_cache_bytes = last_cache_bytes,
     .select = select_kernels,
     .parallel_for = pgi_threads_run,
     .name = name,

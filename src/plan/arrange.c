@@ -5,6 +5,13 @@
 
 /* Channels side by side from which on they make a row. */
 #define ROW_LANES 16
+/* Elements of rows that are too short for vectors: with fewer, a place of many channels or batch
+ * elements makes a better row, also if they have to be brought together. */
+#define SHORT_ROW 16
+/* Reals of such a row, about; and what there must be of channels or batch elements. */
+#define LANES_ROW   1024
+#define LEAST_LANES 16
+#define MOST_LANES  256
 /* Rows of planes that are joined, at most: every row of a tile costs memory and time beforehand. */
 #define MOST_ROWS 256
 
@@ -102,7 +109,58 @@ static void join_planes(pgi_problem *problem, int from)
     pgi_gather_limit(&problem->gather[1], 0, problem->target.extent[PGI_SPATIAL + 1]);
 }
 
-int pgi_arrange(pgi_problem *problem)
+static void exchange(int64_t *a, int64_t *b)
+{
+    const int64_t kept = *a;
+
+    *a = *b;
+    *b = kept;
+}
+
+static void exchange_batch_and_channels(pgi_tensor *tensor)
+{
+    exchange(&tensor->offset[PGI_BATCH], &tensor->offset[PGI_CHANNEL]);
+    exchange(&tensor->extent[PGI_BATCH], &tensor->extent[PGI_CHANNEL]);
+    exchange(&tensor->stride[PGI_BATCH], &tensor->stride[PGI_CHANNEL]);
+}
+
+bool pgi_rows_below(const pgi_problem *problem, int64_t elements)
+{
+    const pgi_tensor *source = &problem->source, *target = &problem->target;
+    const int64_t channels = target->extent[PGI_CHANNEL];
+    const int64_t places =
+        pgi_max(source->extent[PGI_SPATIAL + 2], target->extent[PGI_SPATIAL + 2]);
+
+    return places < elements &&
+           (!pgi_channels_inside(target) ||
+            channels < pgi_ceil_div(elements, pgi_max(places, 1))) &&
+           pgi_max(target->extent[PGI_BATCH], channels) >= LEAST_LANES;
+}
+
+int64_t pgi_lanes_apart(pgi_problem *problem)
+{
+    const pgi_tensor *source = &problem->source, *target = &problem->target;
+    const int64_t batch = target->extent[PGI_BATCH], channels = target->extent[PGI_CHANNEL];
+    const int64_t places =
+        pgi_max(source->extent[PGI_SPATIAL + 2], target->extent[PGI_SPATIAL + 2]);
+    const int64_t lanes =
+        pgi_min(LANES_ROW / pgi_max(places, 1) / LEAST_LANES * LEAST_LANES, MOST_LANES);
+
+    if (target->elements == 0)
+        return 1;
+    /* one layout to the other */
+    if (!pgi_channels_inside(target) && pgi_channels_inside(source) && channels >= LEAST_LANES)
+        return pgi_max(lanes, LEAST_LANES);
+    if (!pgi_rows_below(problem, SHORT_ROW))
+        return 1;
+    if (channels < batch && channels < 2 * LEAST_LANES) {
+        exchange_batch_and_channels(&problem->source);
+        exchange_batch_and_channels(&problem->target);
+    }
+    return lanes;
+}
+
+int pgi_arrange(pgi_problem *problem, bool apart)
 {
     const int rank = problem->desc.rank;
     int free = 3 - rank; /* unit axes 0 .. free - 1 */
@@ -110,8 +168,8 @@ int pgi_arrange(pgi_problem *problem)
 
     if (problem->target.elements == 0)
         return free;
-    if (pgi_channels_inside(&problem->target)) {
-        if (rank == 1 && problem->target.extent[PGI_CHANNEL] >= ROW_LANES) {
+    if (apart || pgi_channels_inside(&problem->target)) {
+        if (!apart && rank == 1 && problem->target.extent[PGI_CHANNEL] >= ROW_LANES) {
             move_last_axis(problem);
             first = free = 1;
         }

@@ -23,10 +23,18 @@ typedef struct pgi_scale {
 /* reals[i] = from[i * from_step] */
 typedef void pgi_widen_fn(void *reals, const void *from, int64_t from_step, int64_t count);
 
-/* to[i * step] = alpha * reals[i] + beta * to[i * step], rounded as docs/arithmetic.md says; with
- * beta 0 `to` is not read. */
-typedef void pgi_store_fn(void *to, int64_t step, const void *reals, int64_t count,
-                          const pgi_scale *scale);
+/* Groups of lanes anywhere in memory: lane l of place p of line n is n * line_step +
+ * p * place_step + l * lane_step elements from the first. */
+typedef struct pgi_groups {
+    int64_t lines, places, lanes;
+    int64_t line_step, place_step, lane_step;
+} pgi_groups;
+
+/* Groups from reals, those of a line one behind the other, lines a pitch apart:
+ * to[i] = alpha * reals[i] + beta * to[i], rounded as docs/arithmetic.md says; with beta 0 `to` is
+ * not read. With `stream` the memory is not expected to be read soon. */
+typedef void pgi_store_fn(void *to, const pgi_groups *groups, const void *reals, int64_t pitch,
+                          const pgi_scale *scale, bool stream);
 
 /* to[i * times + t] = alpha * reals[i], rounded to an element, for every t in [0, times). */
 typedef void pgi_repeat_fn(void *to, const void *reals, int64_t times, int64_t count, double alpha);
@@ -91,6 +99,10 @@ typedef struct pgi_divisors {
 typedef void pgi_terms_fn(void *to, int64_t to_pitch, const void *from, int64_t from_pitch,
                           int64_t step, int64_t rows, int64_t count, const pgi_divisors *by,
                           bool room);
+
+/* Groups to lines of reals a pitch apart, likewise; they have one divisor. */
+typedef void pgi_collect_fn(void *to, int64_t pitch, const void *from, const pgi_groups *groups,
+                            const pgi_divisors *by);
 
 /* to[i] = the run of the first `length` rows reduced at place i, up to PGI_RUN_ROWS of them, and
  * behind it the pieces of `tail` more, up to 15; or head[i] and those pieces, if length is 0. `to`
@@ -249,15 +261,24 @@ typedef void pgi_totals_lanes_fn(void *totals, const void *from, int64_t row_ste
 /* Any other last axis with short runs: for every vector of a target row, and every term of its
  * runs, where they are; -1: no such term. Runs of different lengths are alike then, because an
  * added 0 changes nothing there. Near ones, of runs of up to PGI_PICKED, are all among so many
- * reals as a vector has, and numbers count from the first of these. Far ones, of up to
- * PGI_PICKED_FAR, are counted from the beginning of the row. */
+ * reals as a vector has, and numbers count from the first of these; wide ones among those of four
+ * vectors. Far ones are counted from the beginning of the row; both of runs of up to
+ * PGI_PICKED_FAR. */
 enum {
     PGI_PICKED = 4,
     PGI_PICKED_FAR = 7
 };
 
+typedef enum pgi_picks_reach {
+    PGI_NEAR,
+    PGI_WIDE,
+    PGI_FAR
+} pgi_picks_reach;
+
+#define PGI_WIDE_VECTORS 4
+
 typedef struct pgi_picks {
-    bool far;
+    pgi_picks_reach reach;
     int64_t elements;     /* of a target row */
     int64_t vectors;      /* that hold them */
     int terms;            /* of the longest run */
@@ -456,6 +477,7 @@ typedef struct pgi_kernels {
     size_t real; /* bytes of a real */
     int lanes;   /* of a vector of reals */
     pgi_terms_fn *terms;
+    pgi_collect_fn *collect;
     pgi_sum_fn *sum;
     pgi_sum_block_fn *sum_block;
     pgi_finish_fn *finish;
@@ -501,8 +523,9 @@ typedef struct pgi_work {
 } pgi_work;
 
 typedef struct pgi_backend {
-    /* Bytes of a core's own cache. */
+    /* Bytes of a core's own cache, and of the last one before memory, 0 if that is unknown. */
     int64_t (*cache_bytes)(void);
+    int64_t (*last_cache_bytes)(void);
 
     /* Kernels for a type, of the instruction set called `isa`, or by environment and machine if
      * that is NULL. */

@@ -81,12 +81,15 @@ static pgi_run run_of(const pgi_columns *columns, int64_t i)
     return run;
 }
 
-/* Where the terms of vector v of a row are; false if they are too far apart to be near. */
+/* Where the terms of vector v of a row are; false if they are too far apart for what is to reach
+ * them. */
 static bool pick_vector(pgi_columns *columns, int term, int64_t v)
 {
     const pgi_cascade *cascade = columns->cascade;
     const int64_t lanes = cascade->lanes, q = cascade->gather[2].q;
     const int width = cascade->kernels->lanes;
+    const bool far = columns->picks.reach == PGI_FAR;
+    const int64_t among = columns->picks.reach == PGI_NEAR ? width : PGI_WIDE_VECTORS * width;
     int64_t place[64], first = INT64_MAX, *to = columns->firsts + term * columns->picks.vectors + v;
     int32_t *lane = columns->picked + (term * columns->picks.vectors + v) * width;
     int i;
@@ -101,30 +104,30 @@ static bool pick_vector(pgi_columns *columns, int term, int64_t v)
         if (place[i] >= 0)
             first = pgi_min(first, place[i]);
     }
-    *to = first == INT64_MAX || columns->picks.far ? 0 : first;
+    *to = first == INT64_MAX || far ? 0 : first;
     for (i = 0; i < width; i++) {
-        if (!columns->picks.far && place[i] - *to >= width)
+        if (!far && place[i] - *to >= among)
             return false;
         lane[i] = place[i] < 0 ? -1 : (int32_t)(place[i] - *to);
     }
     return true;
 }
 
-/* All of them, near or far. */
-static bool set_picks(pgi_columns *columns, bool far)
+/* All of them. */
+static bool set_picks(pgi_columns *columns, pgi_picks_reach reach)
 {
     const pgi_cascade *cascade = columns->cascade;
     pgi_picks *picks = &columns->picks;
     int64_t v;
     int term;
 
-    picks->far = far;
+    picks->reach = reach;
     picks->terms = (int)picked_terms(&cascade->gather[2]);
     picks->elements = (cascade->end[2] - cascade->begin[2]) * cascade->lanes;
     picks->vectors = pgi_ceil_div(picks->elements, cascade->kernels->lanes);
     picks->first = columns->firsts;
     picks->lane = columns->picked;
-    if (picks->terms == 0 || (!far && picks->terms > PGI_PICKED) ||
+    if (picks->terms == 0 || (reach == PGI_NEAR && picks->terms > PGI_PICKED) ||
         (cascade->virtual[2].end - cascade->virtual[2].begin) * cascade->lanes > INT32_MAX)
         return false;
     for (term = 0; term < picks->terms; term++)
@@ -201,8 +204,9 @@ void pgi_columns_region(pgi_columns *columns, const pgi_cascade *cascade, char *
     /* groups of few lanes that take turns are better picked */
     if ((columns->way == PGI_BY_ROWS ||
          (last->turns > 1 && last->lanes > 1 && last->lanes < FEW_LANES)) &&
-        (set_picks(columns, false) ||
-         (columns->way == PGI_BY_ROWS && cascade->lanes < FEW_LANES && set_picks(columns, true))))
+        (set_picks(columns, PGI_NEAR) ||
+         (columns->way == PGI_BY_ROWS && cascade->lanes < FEW_LANES &&
+          (set_picks(columns, PGI_WIDE) || set_picks(columns, PGI_FAR)))))
         columns->way = PGI_BY_PICKS;
 }
 

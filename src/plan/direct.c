@@ -29,7 +29,8 @@ static bool applicable(const pgi_problem *problem)
     const int last = PGI_SPATIAL + 2;
 
     if (problem->desc.op != POOLGRAD_AVG || problem->desc.beta != 0 || y->elements == 0 ||
-        !is_small(&axis[0]) || !is_small(&axis[1]) || !is_small(&axis[2]) ||
+        pgi_rows_below(problem, PGI_SHORT_ROW) || !is_small(&axis[0]) || !is_small(&axis[1]) ||
+        !is_small(&axis[2]) ||
         axis[0].kernel > axis[0].stride) /* 3x3x3: sums of planes are worth keeping */
         return false;
     if (pgi_channels_inside(y))
@@ -46,7 +47,7 @@ static bool prepare(poolgrad_plan *plan)
     const int64_t block = pgi_channels_inside(target) ? target->extent[PGI_CHANNEL] : 1;
     pgi_placement at = {0, true};
 
-    plan->first_axis = pgi_arrange(&plan->problem);
+    plan->first_axis = pgi_arrange(&plan->problem, false);
     pgi_units_of_rows(plan, block, target->extent[2], target->extent[3]);
     pgi_divisors_measure(target->extent + PGI_SPATIAL, (int64_t)plan->kernels.real, &at);
     plan->task_workspace = (size_t)at.end;

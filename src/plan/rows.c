@@ -54,33 +54,45 @@ void pgi_finish_row(const poolgrad_plan *plan, const pgi_work *work, char *memor
                          (pgi_ahead){NULL, NULL});
 }
 
-bool pgi_is_dense(const poolgrad_plan *plan, int64_t lanes)
+bool pgi_is_dense(const pgi_problem *problem, int64_t lanes)
 {
-    const pgi_tensor *target = &plan->problem.target;
+    const pgi_tensor *target = &problem->target;
 
     return (target->stride[PGI_SPATIAL + 2] == lanes || target->extent[PGI_SPATIAL + 2] == 1) &&
            (lanes == 1 || target->stride[PGI_CHANNEL] == 1);
 }
 
+/* `lines` rows of `places` groups of lanes of a tensor, and what lies in them. */
+static pgi_groups groups_of(const pgi_tensor *tensor, int64_t lines, int64_t places, int64_t lanes)
+{
+    const int64_t *stride = tensor->stride + PGI_SPATIAL;
+
+    return (pgi_groups){lines, places, lanes, stride[1], stride[2], tensor->stride[PGI_CHANNEL]};
+}
+
+void pgi_store_rows(const poolgrad_plan *plan, char *memory, int64_t d, int64_t h, int64_t w,
+                    int64_t rows, int64_t places, int64_t lanes, const char *reals, int64_t pitch)
+{
+    const pgi_groups groups = groups_of(&plan->problem.target, rows, places, lanes);
+
+    memory += pgi_row_offset(&plan->problem.target, d, h, w) * (int64_t)plan->problem.element_size;
+    plan->kernels.store(memory, &groups, reals, pitch, &plan->scale, plan->stream);
+}
+
 void pgi_store_row(const poolgrad_plan *plan, char *memory, int64_t d, int64_t h, int64_t w,
                    int64_t places, int64_t lanes, const char *reals)
 {
-    const pgi_tensor *target = &plan->problem.target;
-    const int64_t size = (int64_t)plan->problem.element_size;
-    const int64_t step = target->stride[PGI_SPATIAL + 2], lane_step = target->stride[PGI_CHANNEL];
-    const size_t group = (size_t)lanes * plan->kernels.real;
-    int64_t i;
+    pgi_store_rows(plan, memory, d, h, w, 1, places, lanes, reals, 0);
+}
 
-    memory += pgi_row_offset(target, d, h, w) * size;
-    if (lanes == 1) {
-        plan->kernels.store(memory, step, reals, places, &plan->scale);
-    } else if (lane_step == 1 && step == lanes) {
-        plan->kernels.store(memory, 1, reals, places * lanes, &plan->scale);
-    } else {
-        for (i = 0; i < places; i++)
-            plan->kernels.store(memory + i * step * size, lane_step, reals + (size_t)i * group,
-                                lanes, &plan->scale);
-    }
+void pgi_collect_rows(const poolgrad_plan *plan, const char *memory, int64_t d, int64_t h,
+                      int64_t w, int64_t rows, int64_t places, int64_t lanes,
+                      const pgi_divisors *by, char *reals, int64_t pitch)
+{
+    const pgi_groups groups = groups_of(&plan->problem.source, rows, places, lanes);
+
+    memory += pgi_row_offset(&plan->problem.source, d, h, w) * (int64_t)plan->problem.element_size;
+    plan->kernels.collect(reals, pitch, memory, &groups, by);
 }
 
 void pgi_load_row(const poolgrad_plan *plan, const char *memory, int64_t d, int64_t h, int64_t w,
@@ -96,7 +108,8 @@ void pgi_load_row(const poolgrad_plan *plan, const char *memory, int64_t d, int6
     else if (lane_step == 1 && step == lanes)
         plan->kernels.terms(reals, 0, memory, 0, 1, 1, places * lanes, &none, false);
     else
-        plan->kernels.terms(reals, lanes, memory, step, lane_step, places, lanes, &none, false);
+        plan->kernels.collect(reals, 0, memory, &(pgi_groups){1, places, lanes, 0, step, lane_step},
+                              &none);
 }
 
 void pgi_set_one_divisor(const pgi_problem *problem, pgi_one_divisor *one)

@@ -32,12 +32,21 @@ int64_t pgi_row_offset(const pgi_tensor *tensor, int64_t d, int64_t h, int64_t w
 void pgi_store_row(const poolgrad_plan *plan, char *memory, int64_t d, int64_t h, int64_t w,
                    int64_t places, int64_t lanes, const char *reals);
 
+/* The same for rows from h on; the reals are a pitch apart. */
+void pgi_store_rows(const poolgrad_plan *plan, char *memory, int64_t d, int64_t h, int64_t w,
+                    int64_t rows, int64_t places, int64_t lanes, const char *reals, int64_t pitch);
+
+/* Rows of groups of lanes that do not lie side by side, as terms, a pitch apart. */
+void pgi_collect_rows(const poolgrad_plan *plan, const char *memory, int64_t d, int64_t h,
+                      int64_t w, int64_t rows, int64_t places, int64_t lanes,
+                      const pgi_divisors *by, char *reals, int64_t pitch);
+
 /* dy or x of (d, h, w) on, as terms. */
 void pgi_load_row(const poolgrad_plan *plan, const char *memory, int64_t d, int64_t h, int64_t w,
                   int64_t places, int64_t lanes, char *reals);
 
 /* Whether elements of a target row lie side by side, as its cells do. */
-bool pgi_is_dense(const poolgrad_plan *plan, int64_t lanes);
+bool pgi_is_dense(const pgi_problem *problem, int64_t lanes);
 
 /* Scales, rounds and stores a row, past the caches if `work` says so. Only if beta is 0 and the
  * target is dense. The sums may be read to the end of the last vector. */

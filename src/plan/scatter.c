@@ -324,7 +324,7 @@ static void store_tile(const pgi_scatter *scatter, char *dx)
     const int64_t *stride = plan->problem.target.stride + PGI_SPATIAL;
     int64_t d, h;
 
-    if (plan->scale.beta == 0 && pgi_is_dense(plan, unit->lanes)) {
+    if (plan->scale.beta == 0 && pgi_is_dense(&plan->problem, unit->lanes)) {
         /* rows that follow each other without a gap are one row */
         const bool rows = stride[1] == places * unit->lanes || unit->end[1] - unit->begin[1] == 1;
         const int64_t row = rows ? places * (unit->end[1] - unit->begin[1]) : places;

@@ -17,7 +17,9 @@
 enum {
     ROOM_DIVISORS, /* of pgi_divisor_rows */
     ROOM_COLUMNS,  /* of pgi_columns */
-    ROOM_RESULTS   /* of a forward pass: a batch of rows of sums; one of quotients */
+    /* A batch of rows of sums that are not stored at once; another of quotients, if those are not.
+     */
+    ROOM_RESULTS
 };
 
 typedef struct pgi_average {
@@ -63,7 +65,6 @@ static void load_part(const pgi_average *average, int64_t d, int64_t h, int64_t 
                       average->cascade.reach[2].end - average->cascade.reach[2].begin <
                           average->cascade.virtual[2].end - average->cascade.virtual[2].begin;
     const char *from = average->source + pgi_row_offset(source, d, h, w) * size;
-    int64_t row;
 
     if (lanes == 1) {
         plan->kernels.terms(to, pitch, from, stride[1], stride[2], rows, places, by,
@@ -73,10 +74,7 @@ static void load_part(const pgi_average *average, int64_t d, int64_t h, int64_t 
                             room && places == average->cascade.reach[2].end -
                                                   average->cascade.reach[2].begin);
     } else {
-        for (row = 0; row < rows; row++)
-            plan->kernels.terms(to + (size_t)(row * pitch) * plan->kernels.real, lanes,
-                                from + row * stride[1] * size, stride[2], lane_step, places, lanes,
-                                by, false);
+        pgi_collect_rows(plan, average->source, d, h, w, rows, places, lanes, by, to, pitch);
     }
 }
 
@@ -136,15 +134,58 @@ static char *target_row(const pgi_average *average, int64_t d, int64_t h)
                                  (int64_t)problem->element_size;
 }
 
+/* As many of `count` rows as are summed along the last axis at a time; their sums are a result
+ * pitch apart. */
+static int sum_some(pgi_average *average, int count, const void *const *rows, const char **sums)
+{
+    const poolgrad_plan *plan = average->plan;
+    char *results = average->cascade.workspace + plan->room[ROOM_RESULTS];
+
+    *sums = results;
+    switch (average->columns.way) {
+    case PGI_BY_ROWS:
+        *sums = pgi_columns_sum(&average->columns, rows[0]);
+        return 1;
+    case PGI_BEHIND_HEADS:
+        pgi_columns_tiers(&average->columns, rows[0]);
+        count = 1;
+        break;
+    case PGI_BY_PICKS:
+        plan->kernels.finish_picks_reals(results, average->result_pitch, rows, count,
+                                         &average->columns.picks, 1, false, look_ahead(average));
+        return count;
+    case PGI_IN_TURNS:
+        break;
+    }
+    plan->kernels.finish_reals(results, average->result_pitch, rows, count, &average->columns.last,
+                               1, false, look_ahead(average));
+    return count;
+}
+
+/* The gradient, stored anyhow. */
+static void take_apart(pgi_average *average, int64_t d, int64_t h, int count,
+                       const void *const *rows)
+{
+    const pgi_cascade *cascade = &average->cascade;
+    const char *sums;
+    int done, some;
+
+    for (done = 0; done < count; done += some) {
+        some = sum_some(average, count - done, rows + done, &sums);
+        pgi_store_rows(average->plan, average->target, d, h + done, cascade->begin[2], some,
+                       cascade->end[2] - cascade->begin[2], cascade->lanes, sums,
+                       average->result_pitch);
+    }
+}
+
 /* The gradient: sums are what is to be stored. */
 static void take_sums(void *context, int64_t d, int64_t h, int count, const void *const *rows)
 {
     pgi_average *average = context;
     const poolgrad_plan *plan = average->plan;
     const pgi_cascade *cascade = &average->cascade;
-    const int64_t places = cascade->end[2] - cascade->begin[2];
     const int64_t pitch = plan->problem.target.stride[PGI_SPATIAL + 1];
-    const pgi_last_axis whole = {.places = places,
+    const pgi_last_axis whole = {.places = cascade->end[2] - cascade->begin[2],
                                  .lanes = cascade->lanes,
                                  .advance = 1,
                                  .step = 1,
@@ -152,36 +193,37 @@ static void take_sums(void *context, int64_t d, int64_t h, int count, const void
                                  .count = {1}};
     int i;
 
-    if (average->dense && average->columns.way == PGI_BY_PICKS) {
+    if (!average->dense) {
+        take_apart(average, d, h, count, rows);
+        return;
+    }
+    switch (average->columns.way) {
+    case PGI_BY_PICKS:
         plan->kernels.finish_picks(target_row(average, d, h), pitch, rows, count,
                                    &average->columns.picks, plan->scale.alpha,
                                    average->work->stream_inside, look_ahead(average));
-        return;
-    }
-    if (average->dense && average->columns.way == PGI_IN_TURNS) {
+        break;
+    case PGI_IN_TURNS:
         plan->kernels.finish(target_row(average, d, h), pitch, rows, count, &average->columns.last,
                              plan->scale.alpha, average->work->stream_inside, look_ahead(average));
-        return;
-    }
-    if (average->dense && average->columns.way == PGI_BEHIND_HEADS) {
+        break;
+    case PGI_BEHIND_HEADS:
         for (i = 0; i < count; i++) {
             pgi_columns_tiers(&average->columns, rows[i]);
             plan->kernels.finish(target_row(average, d, h + i), 0, rows + i, 1,
                                  &average->columns.last, plan->scale.alpha,
                                  average->work->stream_inside, look_ahead(average));
         }
-        return;
-    }
-    for (i = 0; i < count; i++) {
-        const void *sums = pgi_columns_sum(&average->columns, rows[i]);
+        break;
+    case PGI_BY_ROWS:
+        for (i = 0; i < count; i++) {
+            const void *sums = pgi_columns_sum(&average->columns, rows[i]);
 
-        if (average->dense)
             plan->kernels.finish(target_row(average, d, h + i), 0, &sums, 1, &whole,
                                  plan->scale.alpha, average->work->stream_inside,
                                  look_ahead(average));
-        else
-            pgi_store_row(plan, average->target, d, h + i, cascade->begin[2], places,
-                          cascade->lanes, sums);
+        }
+        break;
     }
 }
 
@@ -193,11 +235,10 @@ static void store_quotients(pgi_average *average, int64_t d, int64_t h, int rows
     const pgi_cascade *cascade = &average->cascade;
     const size_t real = plan->kernels.real, element = plan->problem.element_size;
     const int64_t lanes = cascade->lanes, begin = cascade->begin[2];
-    char *row = cascade->workspace + plan->room[ROOM_RESULTS] +
-                (size_t)(plan->cascade.batch * average->result_pitch) * real;
+    char *quotients = cascade->workspace + plan->room[ROOM_RESULTS] +
+                      (size_t)(plan->cascade.batch * average->result_pitch) * real;
     pgi_divisors by;
     int64_t w, part;
-    int i;
 
     average->divisors = pgi_divisors_of(&average->rows, pgi_divisors_outer(&average->rows, d, h));
     if (average->dense) {
@@ -211,54 +252,38 @@ static void store_quotients(pgi_average *average, int64_t d, int64_t h, int rows
         }
         return;
     }
-    for (i = 0; i < rows; i++, sums += (size_t)pitch * real) {
-        for (w = begin; w < cascade->end[2]; w += part) {
-            const size_t offset = (size_t)((w - begin) * lanes) * real;
+    for (w = begin; w < cascade->end[2]; w += part) {
+        const size_t offset = (size_t)((w - begin) * lanes) * real;
 
-            part = places_alike(average, w, &by);
-            plan->kernels.divide_reals(row + offset, 0, sums + offset, 0, 1, part * lanes, &by, 1,
-                                       false);
-        }
-        pgi_store_row(plan, average->target, d, h + i, begin, cascade->end[2] - begin, lanes, row);
+        part = places_alike(average, w, &by);
+        plan->kernels.divide_reals(quotients + offset, average->result_pitch, sums + offset, pitch,
+                                   rows, part * lanes, &by, 1, false);
     }
+    pgi_store_rows(plan, average->target, d, h, begin, rows, cascade->end[2] - begin, lanes,
+                   quotients, average->result_pitch);
 }
 
 /* The forward pass: sums are still to be divided. */
 static void take_to_divide(void *context, int64_t d, int64_t h, int count, const void *const *rows)
 {
     pgi_average *average = context;
-    const poolgrad_plan *plan = average->plan;
-    char *results = average->cascade.workspace + plan->room[ROOM_RESULTS];
-    int i, k;
+    const size_t real = average->plan->kernels.real;
+    const char *sums;
+    int done, some, i, k;
 
-    if (average->columns.way == PGI_BY_ROWS) {
-        for (i = 0; i < count; i++)
-            store_quotients(average, d, h + i, 1, pgi_columns_sum(&average->columns, rows[i]), 0);
-        return;
-    }
-    if (average->columns.way == PGI_BEHIND_HEADS) {
-        for (i = 0; i < count; i++) {
-            pgi_columns_tiers(&average->columns, rows[i]);
-            plan->kernels.finish_reals(results, 0, rows + i, 1, &average->columns.last, 1, false,
-                                       look_ahead(average));
-            store_quotients(average, d, h + i, 1, results, 0);
+    for (done = 0; done < count; done += some) {
+        some = sum_some(average, count - done, rows + done, &sums);
+        for (i = 0; i < some; i = k) {
+            const int64_t row = h + done;
+            const int64_t outer = pgi_divisors_outer(&average->rows, d, row + i);
+
+            for (k = i + 1; k < some && pgi_divisors_outer(&average->rows, d, row + k) == outer;
+                 k++)
+                ;
+            store_quotients(average, d, row + i, k - i,
+                            sums + (size_t)(i * average->result_pitch) * real,
+                            average->result_pitch);
         }
-        return;
-    }
-    if (average->columns.way == PGI_BY_PICKS)
-        plan->kernels.finish_picks_reals(results, average->result_pitch, rows, count,
-                                         &average->columns.picks, 1, false, look_ahead(average));
-    else
-        plan->kernels.finish_reals(results, average->result_pitch, rows, count,
-                                   &average->columns.last, 1, false, look_ahead(average));
-    for (i = 0; i < count; i = k) {
-        const int64_t outer = pgi_divisors_outer(&average->rows, d, h + i);
-
-        for (k = i + 1; k < count && pgi_divisors_outer(&average->rows, d, h + k) == outer; k++)
-            ;
-        store_quotients(average, d, h + i, k - i,
-                        results + (size_t)(i * average->result_pitch) * plan->kernels.real,
-                        average->result_pitch);
     }
 }
 
@@ -315,7 +340,7 @@ static void run_unit(void *context, const pgi_unit *unit, bool new_tile)
 
     if (new_tile || unit->lanes != average->cascade.lanes)
         enter_tile(average, unit);
-    average->dense = plan->scale.beta == 0 && pgi_is_dense(plan, unit->lanes);
+    average->dense = plan->scale.beta == 0 && pgi_is_dense(problem, unit->lanes);
     average->ahead = NULL;
     if (problem->source.elements > 0)
         average->source =
@@ -354,6 +379,7 @@ static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling,
                        pgi_cascade_layout *cascade, size_t room[PGI_ROOMS])
 {
     const bool forward = pgi_is_forward(problem->desc.op);
+    const bool dense = problem->desc.beta == 0 && pgi_is_dense(problem, tiling->lanes);
     const int64_t real = (int64_t)pgi_compute_size(problem->desc.dtype);
     pgi_placement at;
     int64_t windows[3], row;
@@ -371,7 +397,8 @@ static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling,
     pgi_divisors_measure(windows, real, &at);
     room[ROOM_COLUMNS] = (size_t)at.end;
     pgi_columns_measure(&problem->gather[2], tiling->extent[2], cascade, real, &at);
-    room[ROOM_RESULTS] = pgi_place(&at, forward ? cascade->batch + 1 : 0, 1, row, real);
+    room[ROOM_RESULTS] =
+        pgi_place(&at, (forward ? 1 : 0) + (dense ? 0 : 1), cascade->batch, row, real);
     pgi_place(&at, 1, 1, PGI_OVERREAD, real);
     return at.fits ? at.end : -1;
 }
@@ -385,8 +412,10 @@ static int64_t lay_out(const pgi_problem *problem, const pgi_tiling *tiling, siz
 
 static bool prepare(poolgrad_plan *plan)
 {
-    plan->first_axis = pgi_arrange(&plan->problem);
-    if (!pgi_plan_tile(plan, lay_out))
+    const int64_t lanes = pgi_lanes_apart(&plan->problem);
+
+    plan->first_axis = pgi_arrange(&plan->problem, lanes > 1);
+    if (!pgi_plan_tile_lanes(plan, lay_out, lanes))
         return false;
     return plan->units == 0 ||
            measure(&plan->problem, &plan->tiling, &plan->cascade, plan->room) >= 0;

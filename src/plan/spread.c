@@ -12,6 +12,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+/* Elements of a row from which on this is faster than sums of many short rows (2x2 with stride 2,
+ * f32: on 10x10 0.89 ms against 1.24, on 8x8 0.79 against 0.34). */
+#define SHORT_ROW 9
+
 /* Whether windows cover an axis without rest, padding or overlap, all of it. */
 static bool tiles(const pgi_problem *problem, int i)
 {
@@ -33,8 +37,9 @@ static bool applicable(const pgi_problem *problem)
     const int last = PGI_SPATIAL + 2;
 
     if (problem->desc.op != POOLGRAD_AVG_GRAD || problem->desc.beta != 0 || dx->elements == 0 ||
-        !tiles(problem, 0) || !tiles(problem, 1) || !tiles(problem, 2) ||
-        axis[0].kernel > PGI_SPREAD || axis[1].kernel > PGI_SPREAD / axis[0].kernel)
+        pgi_rows_below(problem, SHORT_ROW) || !tiles(problem, 0) || !tiles(problem, 1) ||
+        !tiles(problem, 2) || axis[0].kernel > PGI_SPREAD ||
+        axis[1].kernel > PGI_SPREAD / axis[0].kernel)
         return false;
     if (pgi_channels_inside(dx))
         return channels >= PGI_ROW_LANES && dy->stride[PGI_CHANNEL] == 1 &&
@@ -50,7 +55,7 @@ static bool prepare(poolgrad_plan *plan)
     const int64_t block = pgi_channels_inside(dx) ? dx->extent[PGI_CHANNEL] : 1;
     const pgi_axis *axis = plan->problem.axis;
 
-    plan->first_axis = pgi_arrange(&plan->problem);
+    plan->first_axis = pgi_arrange(&plan->problem, false);
     pgi_units_of_rows(plan, block, dx->extent[2] / axis[0].kernel, dx->extent[3] / axis[1].kernel);
     return true;
 }

@@ -92,7 +92,8 @@ static void run_block(const poolgrad_plan *plan, const pgi_work *work, int64_t b
         return;
     }
     plan->kernels.divide_reals(quotients, 0, totals, 0, 1, planes, by, 1, false);
-    plan->kernels.store(to, y->stride[PGI_CHANNEL], quotients, planes, &plan->scale);
+    plan->kernels.store(to, &(pgi_groups){1, planes, 1, 0, y->stride[PGI_CHANNEL], 0}, quotients, 0,
+                        &plan->scale, false);
 }
 
 static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, int64_t end,

@@ -17,34 +17,6 @@
 #define FETCH(memory)           PGI_NAME(fetch, ahead)(memory)
 #define LANES                   ((int64_t)PGI_LANES(REAL_NAME))
 
-static inline REAL PGI_NAME(accumulated, ELEMENT)(REAL result, REAL beta, STORED previous)
-{
-    return result + beta * LOAD(previous);
-}
-
-static void PGI_NAME(store, ELEMENT)(void *dx, int64_t dx_step, const void *sums, int64_t count,
-                                     const pgi_scale *scale)
-{
-    STORED *restrict to = dx;
-    const REAL *restrict sum = sums;
-    const REAL alpha = (REAL)scale->alpha, beta = (REAL)scale->beta;
-    int64_t i;
-
-    if (beta != 0) {
-        for (i = 0; i < count; i++) {
-            STORED *element = to + i * dx_step;
-
-            *element = STORE(PGI_NAME(accumulated, ELEMENT)(alpha * sum[i], beta, *element));
-        }
-    } else if (dx_step == 1) {
-        for (i = 0; i < count; i++)
-            to[i] = STORE(alpha * sum[i]); /* alpha 1 leaves every bit */
-    } else {
-        for (i = 0; i < count; i++)
-            to[i * dx_step] = STORE(alpha * sum[i]);
-    }
-}
-
 /* Whether a row can be streamed from its beginning to its end. A store of the other kind to one of
  * its cache lines would cost more than streaming saves. */
 static inline bool PGI_NAME(may_stream, ELEMENT)(const STORED *to, int64_t count)
@@ -84,6 +56,8 @@ static void PGI_NAME(widen, ELEMENT)(void *reals, const void *from, int64_t from
     for (i = 0; i < count; i++)
         to[i] = LOAD(stored[i * from_step]);
 }
+
+#include "cpu/tmpl/store.h"
 
 #include "cpu/tmpl/terms.h"
 

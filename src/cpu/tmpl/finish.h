@@ -313,8 +313,9 @@ static void PGI_NAME(finish, ELEMENT)(void *to, int64_t pitch, const void *const
  * 0, and changes nothing. */
 PGI_ALWAYS_INLINE void PGI_NAME(finish_picked, ELEMENT)(STORED *to, int64_t pitch,
                                                         const void *const *from, int64_t rows,
-                                                        const pgi_picks *picks, int terms, bool far,
-                                                        REAL alpha, bool stream, pgi_ahead ahead)
+                                                        const pgi_picks *picks, int terms,
+                                                        pgi_picks_reach reach, REAL alpha,
+                                                        bool stream, pgi_ahead ahead)
 {
     const VECTOR scale = SET(alpha);
     /* windows far apart read much more than they store */
@@ -326,10 +327,7 @@ PGI_ALWAYS_INLINE void PGI_NAME(finish_picked, ELEMENT)(STORED *to, int64_t pitc
         const bool past = stream && PGI_NAME(may_stream, ELEMENT)(to, picks->elements);
 
         for (v = 0; v < picks->vectors; v++) {
-#define PICK(term)                                                                                 \
-    (far ? PGI_VEC(gather, REAL_NAME)(reals, picks->lane + ((term)*picks->vectors + v) * LANES)    \
-         : PGI_VEC(permute, REAL_NAME)(reals + picks->first[(term)*picks->vectors + v],            \
-                                       picks->lane + ((term)*picks->vectors + v) * LANES))
+#define PICK(term) PGI_NAME(pick, REAL_NAME)(reals, picks, reach, (term)*picks->vectors + v)
             VECTOR sum = PICK(0);
 
             if (terms > 1)
@@ -357,30 +355,28 @@ static void PGI_NAME(finish_picks, ELEMENT)(void *to, int64_t pitch, const void 
                                             int64_t rows, const pgi_picks *picks, double alpha,
                                             bool stream, pgi_ahead ahead)
 {
-    switch (picks->far ? PGI_PICKED + picks->terms : picks->terms) {
-#define TERMS(n)                                                                                   \
-    case n:                                                                                        \
+    switch (8 * (int)picks->reach + picks->terms) {
+#define TERMS(reach, n)                                                                            \
+    case 8 * (int)(reach) + (n):                                                                   \
         PGI_NAME(finish_picked, ELEMENT)                                                           \
-        (to, pitch, from, rows, picks, n, false, (REAL)alpha, stream, ahead);                      \
+        (to, pitch, from, rows, picks, n, reach, (REAL)alpha, stream, ahead);                      \
         break;
-#define FAR(n)                                                                                     \
-    case PGI_PICKED + (n):                                                                         \
-        PGI_NAME(finish_picked, ELEMENT)                                                           \
-        (to, pitch, from, rows, picks, n, true, (REAL)alpha, stream, ahead);                       \
-        break;
-        TERMS(1)
-        TERMS(2)
-        TERMS(3)
-        TERMS(4)
-        FAR(1)
-        FAR(2)
-        FAR(3)
-        FAR(4)
-        FAR(5)
-        FAR(6)
-        FAR(7)
+#define ALL_TERMS(reach)                                                                           \
+    TERMS(reach, 1)                                                                                \
+    TERMS(reach, 2)                                                                                \
+    TERMS(reach, 3)                                                                                \
+    TERMS(reach, 4)                                                                                \
+    TERMS(reach, 5)                                                                                \
+    TERMS(reach, 6)                                                                                \
+    TERMS(reach, 7)
+        TERMS(PGI_NEAR, 1)
+        TERMS(PGI_NEAR, 2)
+        TERMS(PGI_NEAR, 3)
+        TERMS(PGI_NEAR, 4)
+        ALL_TERMS(PGI_WIDE)
+        ALL_TERMS(PGI_FAR)
 #undef TERMS
-#undef FAR
+#undef ALL_TERMS
     }
 }
 

@@ -116,6 +116,35 @@ static void PGI_NAME(terms_dense, ELEMENT)(REAL *to, int64_t to_pitch, const STO
 #undef DENSE
 }
 
+/* Rows ahead that are fetched. */
+#define AHEAD 4
+
+/* A row of elements `step` apart, widened. What is so many elements ahead is fetched: the machine
+ * does so by itself only for rows without gaps. */
+static void PGI_NAME(widen_apart, ELEMENT)(REAL *to, const STORED *from, int64_t step,
+                                           int64_t count, int64_t ahead)
+{
+    int64_t i;
+
+    for (i = 0; step == 2 && i < count; i += LANES) {
+        const int64_t rest = 2 * (count - i) - 1; /* the last one has no other behind it */
+        const STORED *here = from + 2 * i;
+        const VECTOR low =
+            rest < LANES ? PGI_VEC(load_some, ELEMENT)(here, rest) : LOAD_VECTOR(here);
+        VECTOR high = SET(0);
+
+        __builtin_prefetch(here + ahead, 0, 2);
+        __builtin_prefetch(here + ahead + LANES, 0, 2);
+        if (rest >= 2 * LANES)
+            high = LOAD_VECTOR(here + LANES);
+        else if (rest > LANES)
+            high = PGI_VEC(load_some, ELEMENT)(here + LANES, rest - LANES);
+        PUT(to + i, PGI_VEC(even, REAL_NAME)(low, high));
+    }
+    for (i = 0; step != 2 && i < count; i++)
+        to[i] = LOAD(from[i * step]);
+}
+
 static void PGI_NAME(terms, ELEMENT)(void *to, int64_t to_pitch, const void *from,
                                      int64_t from_pitch, int64_t step, int64_t rows, int64_t count,
                                      const pgi_divisors *by, bool room)
@@ -125,7 +154,7 @@ static void PGI_NAME(terms, ELEMENT)(void *to, int64_t to_pitch, const void *fro
     };
     const STORED *stored = from;
     REAL *term = to, wide[CHUNK];
-    int64_t row, at, i;
+    int64_t row, at;
 
     if (step == 1) {
         if (to_pitch == count && from_pitch == count && by->step == 0) {
@@ -145,15 +174,99 @@ static void PGI_NAME(terms, ELEMENT)(void *to, int64_t to_pitch, const void *fro
                 here.high = (const REAL *)by->high + at;
                 here.low = (const REAL *)by->low + at;
             }
-            i = 0;
-            if (step == 2) /* the last one has no other behind it */
-                for (; i + LANES <= part && at + i + LANES < count; i += LANES)
-                    PUT(wide + i,
-                        PGI_VEC(even, REAL_NAME)(LOAD_VECTOR(stored + (at + i) * 2),
-                                                 LOAD_VECTOR(stored + (at + i) * 2 + LANES)));
-            for (; i < part; i++)
-                wide[i] = LOAD(stored[(at + i) * step]);
+            PGI_NAME(widen_apart, ELEMENT)
+            (wide, stored + at * step, step, part, AHEAD * from_pitch);
             PGI_NAME(terms_dense, REAL_NAME)(term + at, 0, wide, 0, 1, part, &here, false);
         }
     }
 }
+
+/* A square of elements turned: of up to a vector of places side by side as many lanes, `step`
+ * apart, to groups a pitch apart. */
+PGI_ALWAYS_INLINE void PGI_NAME(widen_turned, ELEMENT)(REAL *to, int64_t pitch, const STORED *from,
+                                                       int64_t step, int64_t places, int64_t count)
+{
+    VECTOR square[PGI_LANES(REAL_NAME)];
+    int i;
+
+    PGI_UNROLL
+    for (i = 0; i < LANES; i++) {
+        square[i] = SET(0);
+        if (i < count)
+            square[i] = places < LANES ? PGI_VEC(load_some, ELEMENT)(from + i * step, places)
+                                       : LOAD_VECTOR(from + i * step);
+    }
+    PGI_NAME(turn, REAL_NAME)(square);
+    PGI_UNROLL
+    for (i = 0; i < LANES; i++)
+        if (i < places)
+            PUT(to + i * pitch, square[i]);
+}
+
+/* Lines whose places all lie side by side; a part of the lanes at a time. */
+static void PGI_NAME(collect_lines, ELEMENT)(REAL *to, int64_t pitch, const STORED *from,
+                                             const pgi_groups *groups, const pgi_divisors *by)
+{
+    enum {
+        PART = 64
+    };
+    const int64_t all = groups->lines * groups->places, step = groups->lane_step;
+    REAL wide[PGI_LANES(REAL_NAME) * PART];
+    int64_t first, lane, place, line, in_line, rows, i;
+
+    for (first = 0; first < groups->lanes; first += PART) {
+        const int64_t lanes = groups->lanes - first < PART ? groups->lanes - first : PART;
+
+        line = in_line = 0;
+        for (place = 0; place < all; place += LANES) {
+            const int64_t places = all - place < LANES ? all - place : LANES;
+            const STORED *here = from + first * step + place;
+
+            for (lane = 0; lane + LANES <= lanes && places == LANES; lane += LANES)
+                PGI_NAME(widen_turned, ELEMENT)
+            (wide + lane, PART, here + lane * step, step, LANES, LANES);
+            for (; lane < lanes; lane += LANES)
+                PGI_NAME(widen_turned, ELEMENT)
+            (wide + lane, PART, here + lane * step, step, places,
+             lanes - lane < LANES ? lanes - lane : LANES);
+            for (i = 0; i < places; i += rows) {
+                rows =
+                    groups->places - in_line < places - i ? groups->places - in_line : places - i;
+                PGI_NAME(terms_dense, REAL_NAME)
+                (to + line * pitch + in_line * groups->lanes + first, groups->lanes,
+                 wide + i * PART, PART, rows, lanes, by, false);
+                in_line += rows;
+                if (in_line == groups->places) {
+                    in_line = 0;
+                    line++;
+                }
+            }
+        }
+    }
+}
+
+static void PGI_NAME(collect, ELEMENT)(void *to, int64_t pitch, const void *from,
+                                       const pgi_groups *groups, const pgi_divisors *by)
+{
+    pgi_groups line = *groups;
+    int64_t n;
+
+    if (groups->lane_step != 1 && groups->place_step == 1 && groups->line_step == groups->places) {
+        PGI_NAME(collect_lines, ELEMENT)(to, pitch, from, groups, by);
+        return;
+    }
+    line.lines = 1;
+    for (n = 0; n < groups->lines; n++) {
+        const STORED *first = (const STORED *)from + n * groups->line_step;
+        REAL *terms = (REAL *)to + n * pitch;
+
+        if (groups->lane_step != 1 && groups->place_step == 1)
+            PGI_NAME(collect_lines, ELEMENT)(terms, 0, first, &line, by);
+        else
+            PGI_NAME(terms, ELEMENT)
+        (terms, groups->lanes, first, groups->place_step, groups->lane_step, groups->places,
+         groups->lanes, by, false);
+    }
+}
+
+#undef AHEAD

@@ -161,6 +161,23 @@ static inline vec_f64 vec_permute_f64(const double *from, const int32_t *lanes)
     return _mm256_andnot_pd(_mm256_castsi256_pd(none), _mm256_castps_pd(picked));
 }
 
+/* A permutation looks at the lowest bits of a number only, a blend at the sign. */
+static inline vec_f32 vec_permute_wide_f32(const float *from, const int32_t *lanes)
+{
+    const __m256i which = _mm256_loadu_si256((const __m256i *)(const void *)lanes);
+    const vec_f32 second = _mm256_castsi256_ps(_mm256_slli_epi32(which, 28));
+    const vec_f32 low =
+        _mm256_blendv_ps(_mm256_permutevar8x32_ps(_mm256_loadu_ps(from), which),
+                         _mm256_permutevar8x32_ps(_mm256_loadu_ps(from + 8), which), second);
+    const vec_f32 high =
+        _mm256_blendv_ps(_mm256_permutevar8x32_ps(_mm256_loadu_ps(from + 16), which),
+                         _mm256_permutevar8x32_ps(_mm256_loadu_ps(from + 24), which), second);
+    const vec_f32 picked =
+        _mm256_blendv_ps(low, high, _mm256_castsi256_ps(_mm256_slli_epi32(which, 27)));
+
+    return _mm256_andnot_ps(_mm256_castsi256_ps(_mm256_srai_epi32(which, 31)), picked);
+}
+
 static inline vec_f32 vec_gather_f32(const float *from, const int32_t *places)
 {
     const __m256i which = _mm256_loadu_si256((const __m256i *)(const void *)places);
@@ -178,6 +195,12 @@ static inline vec_f64 vec_gather_f64(const double *from, const int32_t *places)
 
     return _mm256_mask_i32gather_pd(_mm256_setzero_pd(), from, which, _mm256_castsi256_pd(there),
                                     8);
+}
+
+/* Four lanes are few: a gather is as good. */
+static inline vec_f64 vec_permute_wide_f64(const double *from, const int32_t *lanes)
+{
+    return vec_gather_f64(from, lanes);
 }
 
 typedef __m256 vec_doubt;

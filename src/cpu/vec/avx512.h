@@ -173,6 +173,33 @@ static inline vec_f64 vec_permute_f64(const double *from, const int32_t *lanes)
                                        _mm512_loadu_pd(from));
 }
 
+static inline vec_f32 vec_permute_wide_f32(const float *from, const int32_t *lanes)
+{
+    const __m512i which = _mm512_loadu_si512(lanes);
+    const __m512 low =
+        _mm512_permutex2var_ps(_mm512_loadu_ps(from), which, _mm512_loadu_ps(from + 16));
+    const __m512 high =
+        _mm512_permutex2var_ps(_mm512_loadu_ps(from + 32), which, _mm512_loadu_ps(from + 48));
+    const __mmask16 upper = _mm512_test_epi32_mask(which, _mm512_set1_epi32(32));
+
+    return _mm512_maskz_mov_ps((__mmask16)~_mm512_movepi32_mask(which),
+                               _mm512_mask_blend_ps(upper, low, high));
+}
+
+static inline vec_f64 vec_permute_wide_f64(const double *from, const int32_t *lanes)
+{
+    const __m512i which =
+        _mm512_cvtepi32_epi64(_mm256_loadu_si256((const __m256i *)(const void *)lanes));
+    const __m512d low =
+        _mm512_permutex2var_pd(_mm512_loadu_pd(from), which, _mm512_loadu_pd(from + 8));
+    const __m512d high =
+        _mm512_permutex2var_pd(_mm512_loadu_pd(from + 16), which, _mm512_loadu_pd(from + 24));
+    const __mmask8 upper = _mm512_test_epi64_mask(which, _mm512_set1_epi64(16));
+
+    return _mm512_maskz_mov_pd((__mmask8)~_mm512_movepi64_mask(which),
+                               _mm512_mask_blend_pd(upper, low, high));
+}
+
 static inline vec_f32 vec_gather_f32(const float *from, const int32_t *places)
 {
     const __m512i which = _mm512_loadu_si512(places);

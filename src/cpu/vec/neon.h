@@ -120,6 +120,16 @@ static inline vec_f64 vec_gather_f64(const double *from, const int32_t *places)
     return vld1q_f64(picked);
 }
 
+static inline vec_f32 vec_permute_wide_f32(const float *from, const int32_t *lanes)
+{
+    return vec_gather_f32(from, lanes);
+}
+
+static inline vec_f64 vec_permute_wide_f64(const double *from, const int32_t *lanes)
+{
+    return vec_gather_f64(from, lanes);
+}
+
 typedef bool vec_doubt;
 
 static inline vec_doubt vec_no_doubt(void)

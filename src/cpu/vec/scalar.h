@@ -10,6 +10,7 @@
  *     vec_even_R                  a0 a2 ... b0 b2 ...
  *     vec_slide_R                 the lanes of a and b from a constant place in a on, 0 .. all
  *     vec_permute_R               any lanes of a vector in memory, as numbers say; 0 for -1
+ *     vec_permute_wide_R          likewise, of four vectors one behind the other
  *     vec_gather_R                any reals in memory, as numbers say; 0 for -1
  *     vec_pick_R                  from reals in memory, a step apart
  *     vec_quotient_R              a / divisor + zero, correctly rounded unless a is tiny, from the
@@ -160,6 +161,16 @@ static inline vec_f32 vec_gather_f32(const float *from, const int32_t *places)
 static inline vec_f64 vec_gather_f64(const double *from, const int32_t *places)
 {
     return *places < 0 ? 0 : from[*places];
+}
+
+static inline vec_f32 vec_permute_wide_f32(const float *from, const int32_t *lanes)
+{
+    return vec_gather_f32(from, lanes);
+}
+
+static inline vec_f64 vec_permute_wide_f64(const double *from, const int32_t *lanes)
+{
+    return vec_gather_f64(from, lanes);
 }
 
 typedef bool vec_doubt;

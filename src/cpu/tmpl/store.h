@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reals to elements anywhere in memory, for one element type; included by element.h, whose
+ * parameters and words it uses. Signatures and meaning: plan/backend.h.
+ */
+
+/* What results are made with. */
+typedef struct PGI_NAME(scaling, ELEMENT) {
+    VECTOR alpha, beta;
+    bool accumulate, past;
+} PGI_NAME(scaling, ELEMENT);
+
+#define SCALING PGI_NAME(scaling, ELEMENT)
+
+/* `count` elements side by side, or a vector of them if there are more. */
+PGI_ALWAYS_INLINE void PGI_NAME(store_scaled, ELEMENT)(STORED *to, VECTOR sum, int64_t count,
+                                                       SCALING scaling)
+{
+    VECTOR result = MUL(sum, scaling.alpha); /* alpha 1 leaves every bit */
+
+    if (scaling.accumulate)
+        result =
+            ADD(result, MUL(scaling.beta, count < LANES ? PGI_VEC(load_some, ELEMENT)(to, count)
+                                                        : LOAD_VECTOR(to)));
+    if (count < LANES)
+        PGI_VEC(store_some, ELEMENT)(to, result, count);
+    else if (scaling.past)
+        STREAM_VECTOR(to, result);
+    else
+        STORE_VECTOR(to, result);
+}
+
+/* A group of reals to elements `step` apart. */
+static void PGI_NAME(store_group, ELEMENT)(STORED *to, int64_t step, const REAL *reals,
+                                           int64_t count, const pgi_scale *scale)
+{
+    const REAL alpha = (REAL)scale->alpha, beta = (REAL)scale->beta;
+    const SCALING scaling = {SET(alpha), SET(beta), beta != 0, false};
+    int64_t i;
+
+    if (step == 1)
+        for (i = 0; i < count; i += LANES)
+            PGI_NAME(store_scaled, ELEMENT)
+    (to + i,
+     count - i < LANES ? PGI_VEC(load_some, REAL_NAME)(reals + i, count - i) : GET(reals + i),
+     count - i, scaling);
+    else if (beta == 0) for (i = 0; i < count; i++) to[i * step] = STORE(alpha * reals[i]);
+    else for (i = 0; i < count; i++) to[i * step] =
+        STORE(alpha * reals[i] + beta * LOAD(to[i * step]));
+}
+
+/* A square of vectors turned: of up to a vector of groups, whose places lie side by side in memory,
+ * `count` lanes from `lane` on, `step` apart. */
+PGI_ALWAYS_INLINE void PGI_NAME(store_turned, ELEMENT)(STORED *to, int64_t step,
+                                                       const REAL *const *group, int64_t places,
+                                                       int64_t lane, int64_t count, SCALING scaling)
+{
+    VECTOR square[PGI_LANES(REAL_NAME)];
+    int i;
+
+    PGI_UNROLL
+    for (i = 0; i < LANES; i++) {
+        square[i] = SET(0);
+        if (i < places)
+            square[i] = count < LANES ? PGI_VEC(load_some, REAL_NAME)(group[i] + lane, count)
+                                      : GET(group[i] + lane);
+    }
+    PGI_NAME(turn, REAL_NAME)(square);
+    PGI_UNROLL
+    for (i = 0; i < LANES; i++)
+        if (i < count)
+            PGI_NAME(store_scaled, ELEMENT)(to + (lane + i) * step, square[i], places, scaling);
+}
+
+/* Lines whose places all lie side by side. They are streamed if every vector is a line of the
+ * cache. */
+static void PGI_NAME(store_lines, ELEMENT)(STORED *to, const pgi_groups *groups, const REAL *reals,
+                                           int64_t pitch, const pgi_scale *scale, bool stream)
+{
+    const REAL beta = (REAL)scale->beta;
+    const SCALING scaling = {SET((REAL)scale->alpha), SET(beta), beta != 0,
+                             stream && beta == 0 && LANES * sizeof *to % PGI_LINE_BYTES == 0 &&
+                                 (uintptr_t)to % PGI_LINE_BYTES == 0 &&
+                                 groups->lane_step % LANES == 0};
+    const int64_t all = groups->lines * groups->places, lanes = groups->lanes;
+    const REAL *group[PGI_LANES(REAL_NAME)] = {reals};
+    int64_t place, lane, in_line = 0;
+    int i;
+
+    for (place = 0; place < all; place += LANES) {
+        const int64_t places = all - place < LANES ? all - place : LANES;
+
+        for (i = 0; i < places; i++) {
+            group[i] = reals + in_line * lanes;
+            if (++in_line == groups->places) {
+                in_line = 0;
+                reals += pitch;
+            }
+        }
+        for (lane = 0; lane + LANES <= lanes && places == LANES; lane += LANES)
+            PGI_NAME(store_turned, ELEMENT)
+        (to + place, groups->lane_step, group, LANES, lane, LANES, scaling);
+        for (; lane < lanes; lane += LANES)
+            PGI_NAME(store_turned, ELEMENT)
+        (to + place, groups->lane_step, group, places, lane,
+         lanes - lane < LANES ? lanes - lane : LANES, scaling);
+    }
+}
+
+static void PGI_NAME(store, ELEMENT)(void *to, const pgi_groups *groups, const void *from,
+                                     int64_t pitch, const pgi_scale *scale, bool stream)
+{
+    const int64_t places = groups->places, lanes = groups->lanes;
+    const bool dense = groups->lane_step == 1 && groups->place_step == lanes;
+    pgi_groups line = *groups;
+    int64_t n, p;
+
+    if (lanes > 1 && groups->lane_step != 1 && groups->place_step == 1 &&
+        groups->line_step == places) {
+        PGI_NAME(store_lines, ELEMENT)(to, groups, from, pitch, scale, stream);
+        return;
+    }
+    line.lines = 1;
+    for (n = 0; n < groups->lines; n++) {
+        const REAL *reals = (const REAL *)from + n * pitch;
+        STORED *first = (STORED *)to + n * groups->line_step;
+
+        if (lanes == 1)
+            PGI_NAME(store_group, ELEMENT)(first, groups->place_step, reals, places, scale);
+        else if (dense)
+            PGI_NAME(store_group, ELEMENT)(first, 1, reals, places * lanes, scale);
+        else if (groups->lane_step != 1 && groups->place_step == 1)
+            PGI_NAME(store_lines, ELEMENT)(first, &line, reals, 0, scale, stream);
+        else
+            for (p = 0; p < places; p++)
+                PGI_NAME(store_group, ELEMENT)
+        (first + p * groups->place_step, groups->lane_step, reals + p * lanes, lanes, scale);
+    }
+}
+
+#undef SCALING
