@@ -8,10 +8,12 @@
 /* Elements of rows that are too short for vectors: with fewer, a place of many channels or batch
  * elements makes a better row, also if they have to be brought together. */
 #define SHORT_ROW 16
-/* Reals of such a row, about; and what there must be of channels or batch elements. */
-#define LANES_ROW   1024
-#define LEAST_LANES 16
-#define MOST_LANES  256
+/* Reals of such a row, about; what there must be of channels or batch elements, and of planes,
+ * since such rows cost a microsecond beforehand. */
+#define LANES_ROW    1024
+#define LEAST_LANES  16
+#define MOST_LANES   256
+#define LEAST_PLANES 64
 /* Rows of planes that are joined, at most: every row of a tile costs memory and time beforehand. */
 #define MOST_ROWS 256
 
@@ -127,14 +129,14 @@ static void exchange_batch_and_channels(pgi_tensor *tensor)
 bool pgi_rows_below(const pgi_problem *problem, int64_t elements)
 {
     const pgi_tensor *source = &problem->source, *target = &problem->target;
-    const int64_t channels = target->extent[PGI_CHANNEL];
+    const int64_t batch = target->extent[PGI_BATCH], channels = target->extent[PGI_CHANNEL];
     const int64_t places =
         pgi_max(source->extent[PGI_SPATIAL + 2], target->extent[PGI_SPATIAL + 2]);
 
     return places < elements &&
            (!pgi_channels_inside(target) ||
             channels < pgi_ceil_div(elements, pgi_max(places, 1))) &&
-           pgi_max(target->extent[PGI_BATCH], channels) >= LEAST_LANES;
+           pgi_max(batch, channels) >= LEAST_LANES && batch * channels >= LEAST_PLANES;
 }
 
 int64_t pgi_lanes_apart(pgi_problem *problem)
