@@ -127,8 +127,11 @@ pgi_scale pgi_scale_of(const poolgrad_desc *desc)
 
     pgi_environment_enter(&caller);
     if (desc->dtype != POOLGRAD_F64) {
-        scale.alpha = (float)scale.alpha;
-        scale.beta = (float)scale.beta;
+        /* volatile, since gcc 12 makes a vector of the two and forgets to round it */
+        volatile float alpha = (float)desc->alpha, beta = (float)desc->beta;
+
+        scale.alpha = alpha;
+        scale.beta = beta;
     }
     pgi_environment_leave(&caller);
     return scale;

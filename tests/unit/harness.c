@@ -39,7 +39,8 @@ static void make_indices(fixture *f, sup_rng *rng)
 
 void fixture_make(fixture *f, const poolgrad_desc *desc, sup_kind kind, uint64_t seed)
 {
-    const sup_kind previous = desc->beta != 0 ? kind : SUP_NAN;
+    const double beta = desc->dtype == POOLGRAD_F64 ? desc->beta : (float)desc->beta;
+    const sup_kind previous = beta != 0 ? kind : SUP_NAN; /* which nobody may read then */
     poolgrad_error error;
     sup_rng rng;
 
