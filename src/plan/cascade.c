@@ -295,8 +295,9 @@ static void sum_planes(pgi_cascade *cascade, int64_t begin, int64_t end)
 
         count = pgi_min(end - h, slots_together(cascade, h));
         part.reals = count * cascade->pitch;
-        for (k = 0; k < sums; k++)
-            to[k] = slot(&cascade->rows, 0, h) + (size_t)k * cascade->layout->ring;
+        to[0] = slot(&cascade->rows, 0, h);
+        for (k = 1; k < sums; k++)
+            to[k] = (char *)to[0] + (size_t)k * cascade->layout->ring;
         if (sums > 1) {
             sum_block(&part, run, to, sums);
         } else {
