@@ -357,19 +357,19 @@ static void run_rows(pgi_cascade *cascade, int64_t d, int sums)
 {
     pgi_stack *rows = &cascade->rows;
     char *base = rows->base;
-    int64_t h, made;
-    int count, k;
+    int64_t h, made[PGI_TIERS + 1];
+    int count, k, tier;
 
     cascade->sums = sums;
     empty_stack(rows);
     for (h = cascade->begin[1]; h < cascade->end[1]; h += count) {
-        const pgi_stack first = *rows;
-
         count = (int)pgi_min(cascade->layout->batch, cascade->end[1] - h);
+        for (tier = 1; tier <= rows->tiers; tier++)
+            made[tier] = rows->made[tier];
         for (k = 0; k < sums; k++) {
-            made = rows->made[0];
-            *rows = first; /* tier 0 is made for all planes at once, the others for each */
-            rows->made[0] = made;
+            /* tier 0 is made for all planes at once, the others for each */
+            for (tier = 1; tier <= rows->tiers; tier++)
+                rows->made[tier] = made[tier];
             rows->base = base + (size_t)k * cascade->layout->ring;
             sum_rows(cascade, d + k, h, count);
         }
