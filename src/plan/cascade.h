@@ -3,11 +3,11 @@
  * A cascade sums rows of a source to rows of a target, axis by axis, at a cost that grows with the
  * logarithm of the runs:
  *
- *     source rows --> planes --axis 0--> one plane --axis 1--> one row --axis 2--> target row
+ *     source planes --axis 0--> rows of one plane --axis 1--> one row --axis 2--> target row
  *
- * Rows are loaded when they are needed and kept in rings no longer than the runs, so that what is
- * added is in the nearest cache. Whoever uses it loads the source rows and takes the rows that are
- * left to be summed along the last axis.
+ * Rows are loaded or summed when they are needed and kept in rings no longer than the runs, so that
+ * what is added is in the nearest cache. Whoever uses it loads the source rows and takes the rows
+ * that are left to be summed along the last axis.
  */
 #ifndef PGI_PLAN_CASCADE_H
 #define PGI_PLAN_CASCADE_H
@@ -40,21 +40,26 @@ typedef struct pgi_cascade_layout {
     bool in_turns;    /* axis 2: targets a period apart have the same run, some places on, all of
                        * which are in a row; otherwise every target has its own */
     int tiers;        /* of axis 2 */
+    bool lying;       /* sources are summed where they lie in memory */
+    bool bare;        /* only rows that are summed over axis 1 have the zeros that axis 2 counts */
     int together;     /* target planes that are summed at once */
+    int block;        /* likewise rows, where their runs begin one after the other; or 1 */
     int batch;        /* target rows that are taken at once */
 
     /* Offsets in bytes. */
     pgi_stack_layout planes, rows;
-    size_t plane;   /* planes summed over axis 0 */
+    size_t ring;    /* bytes from the rows of one target plane to those of the next */
     size_t summed;  /* a batch of rows summed over axis 1 */
     size_t nothing; /* a plane of zeros */
     size_t runs;    /* of the targets on axis 1 */
     size_t bytes;   /* all of it, a multiple of PGI_ALIGNMENT */
 } pgi_cascade_layout;
 
-/* The layout for regions of up to `targets` places; false if a size does not fit in 64 bits. */
+/* The layout for regions of up to `targets` places; false if a size does not fit in 64 bits. With
+ * `lying`, source rows are whole vectors of reals, one behind the other: where the layout says so,
+ * too, they need not be loaded. */
 bool pgi_cascade_measure(const pgi_gather gather[3], const int64_t targets[3], int64_t lanes,
-                         size_t real, pgi_cascade_layout *layout);
+                         size_t real, bool lying, pgi_cascade_layout *layout);
 
 /* The places of one axis that are at hand. Tier 0 are the places as they were loaded, tier j
  * sums of 16^j of them, q apart. */
@@ -65,9 +70,10 @@ typedef struct pgi_stack {
     int64_t slots, mask; /* mask: slots - 1 if that is a power of two, or 0 */
     int tiers;
     char *base;
-    char *plane;      /* tier 0 is here, place by place, and not in the ring; or NULL */
-    size_t bytes;     /* of a place in tier 0 */
-    size_t sum_bytes; /* and in the others: whole vectors are written */
+    const char *lying; /* tier 0 is here and not in the ring, so many bytes */
+    int64_t step;      /* apart; or NULL */
+    size_t bytes;      /* of a place in tier 0 */
+    size_t sum_bytes;  /* and in the others: whole vectors are written */
     int64_t reals;
     int64_t made[PGI_TIERS + 1]; /* places before this are there */
 } pgi_stack;
@@ -91,13 +97,21 @@ struct pgi_cascade {
     pgi_load_rows_fn *load;
     pgi_take_rows_fn *take;
     void *context;
+    const char *lying;  /* if the layout says so: the first source that exists, and */
+    int64_t plane_step; /* bytes from plane to plane */
 
     int64_t begin[3], end[3]; /* targets */
     pgi_range reach[3];       /* sources that exist */
     pgi_range virtual[3];     /* and those that filled axes count beside them */
     int64_t lanes;
-    int64_t pitch; /* reals from row to row of the source */
-    int64_t plane; /* the source plane that rows are loaded from */
+    int64_t pitch;        /* reals from row to row, before axis 1 is summed */
+    int64_t margin;       /* of these, zeros before what exists: none if rows are bare */
+    int64_t summed_pitch; /* likewise behind it */
+    int64_t summed_margin;
+    int64_t lacking; /* reals that axis 2 counts before what was summed over axis 1 */
+    char *nothing;   /* zeros, as a row summed over axis 1 */
+    int64_t plane;   /* the source plane that rows are loaded from, or the first of */
+    int sums;        /* target planes that they are summed for together */
     pgi_stack planes, rows;
     pgi_run *runs; /* of axis 1, from begin[1] on */
 };
@@ -114,8 +128,8 @@ typedef const char *pgi_tier_place_fn(void *context, int tier, int64_t place);
 void pgi_sum_tiers(const pgi_kernels *kernels, pgi_tier_place_fn *at, void *context, pgi_run run,
                    int64_t q, int tier, char *to, int64_t reals);
 
-/* Where source row (d, h), from reach[2].begin on, is to be put; the next row is a pitch away if
- * it is held and its slot is the next. */
+/* Where source row (d, h), from reach[2].begin on, is to be put, behind its margin; the next row is
+ * a pitch away if it is held and its slot is the next. */
 char *pgi_cascade_source_row(const pgi_cascade *cascade, int64_t d, int64_t h);
 
 /* How many source rows from h on lie one pitch apart. */

@@ -21,9 +21,10 @@ extern const pgi_strategy *const pgi_strategies[];
 
 /* For tiled strategies: `prepare` by the strategy's own layout, `describe`, and the units
  * [begin, end) one after the other, with word of when a new tile begins. Blocks have so many lanes
- * also where channels lie apart, else 1. */
+ * also where channels lie apart, else 1; or `tiling` says that, and what is comfortable. */
 bool pgi_plan_tile(poolgrad_plan *plan, pgi_layout_fn *lay_out);
 bool pgi_plan_tile_lanes(poolgrad_plan *plan, pgi_layout_fn *lay_out, int64_t lanes);
+bool pgi_plan_tile_as(poolgrad_plan *plan, pgi_layout_fn *lay_out, pgi_tiling tiling);
 void pgi_describe_tiles(const poolgrad_plan *plan, char *text, size_t capacity);
 
 typedef void pgi_unit_fn(void *context, const pgi_unit *unit, bool new_tile);

@@ -12,9 +12,15 @@ bool pgi_plan_tile(poolgrad_plan *plan, pgi_layout_fn *lay_out)
 
 bool pgi_plan_tile_lanes(poolgrad_plan *plan, pgi_layout_fn *lay_out, int64_t lanes)
 {
+    return pgi_plan_tile_as(plan, lay_out,
+                            (pgi_tiling){.comfortable = PGI_COMFORTABLE_BYTES, .lanes = lanes});
+}
+
+bool pgi_plan_tile_as(poolgrad_plan *plan, pgi_layout_fn *lay_out, pgi_tiling tiling)
+{
     int64_t bytes;
 
-    plan->tiling = (pgi_tiling){.lanes = lanes};
+    plan->tiling = tiling;
     if (plan->problem.target.elements == 0)
         return true;
     if (!pgi_tiling_choose(&plan->problem, plan->threads, lay_out, &plan->tiling))

@@ -3,8 +3,6 @@
 
 #include "core/integer.h"
 
-/* A tile's workspace should stay in a core's second-level cache (0.5 to 2 MiB today). */
-#define COMFORTABLE_BYTES (INT64_C(512) << 10)
 /* Units per thread, so that one slow thread does not hold up the others. */
 #define UNITS_PER_THREAD 4
 
@@ -139,7 +137,7 @@ static void shrink(const pgi_problem *problem, pgi_tiling *tiling, pgi_layout_fn
         int64_t *size = cut_of(tiling, cut);
 
         while (bytes < 0 ? *size > 1
-                         : bytes > COMFORTABLE_BYTES && worth_halving(problem, tiling, cut)) {
+                         : bytes > tiling->comfortable && worth_halving(problem, tiling, cut)) {
             const int64_t whole = *size, before = bytes;
 
             *size = pgi_ceil_div(*size, 2);

@@ -11,7 +11,12 @@
 
 #include <stddef.h>
 
+/* What the workspace of a tile should not exceed: most of a core's second-level cache, which has
+ * 0.5 to 2 MiB today. */
+#define PGI_COMFORTABLE_BYTES (INT64_C(512) << 10)
+
 typedef struct pgi_tiling {
+    int64_t comfortable;      /* bytes */
     int64_t lanes;            /* channels of a block, neighbours in a row; 1 in NCX */
     int64_t extent[3];        /* places of a tile per axis; the last one may be smaller */
     int64_t tiles[3], blocks; /* how many of them */
@@ -33,9 +38,9 @@ typedef struct pgi_unit {
 typedef int64_t pgi_layout_fn(const pgi_problem *problem, const pgi_tiling *tiling,
                               size_t room[PGI_ROOMS]);
 
-/* Cuts such that the workspace stays in cache where that costs little, and there is work for
- * `threads`; the target is not empty. Where channels lie apart, a block has the lanes that `tiling`
- * says. False if no cut fits in 64 bits. */
+/* Cuts such that the workspace is comfortable where that costs little, and there is work for
+ * `threads`; the target is not empty. What is comfortable `tiling` says, and of how many lanes a
+ * block is where channels lie apart. False if no cut fits in 64 bits. */
 bool pgi_tiling_choose(const pgi_problem *problem, int32_t threads, pgi_layout_fn *lay_out,
                        pgi_tiling *tiling);
 

@@ -19,8 +19,9 @@ PGI_ALWAYS_INLINE bool PGI_NAME(divide_row, ELEMENT)(STORED *restrict to, const 
     for (i = 0; i < count; i += LANES) {
         const VECTOR sum =
             count - i < LANES ? PGI_VEC(load_some, REAL_NAME)(from + i, count - i) : GET(from + i);
+        /* the +0 that what was added may lack */
         const VECTOR quotient = PGI_NAME(divided, ELEMENT)(
-            sum, step ? PGI_NAME(by_each, ELEMENT)(&each, i) : one, how, zero, &doubt);
+            ADD(sum, SET(0)), step ? PGI_NAME(by_each, ELEMENT)(&each, i) : one, how, zero, &doubt);
 
         PGI_NAME(store_part, ELEMENT)(to + i, MUL(quotient, scale), count - i, past);
     }
