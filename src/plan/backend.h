@@ -413,15 +413,14 @@ typedef struct pgi_trace {
  * not in its window, or cannot be located so; the places are then of no use. */
 typedef bool pgi_trace_fn(int32_t *places, const void *indices, const pgi_trace *trace);
 
-/* `count` groups of windows, one after the other, in `lanes` lanes: where places[i * lanes + lane]
- * is not below 0, terms[i * term_step + lane * term_lane] is added to the sum of that place and
- * lane. The lanes of a sum and of a term lie side by side; or `apart`, the sums sum_lane from each
+/* `count` windows, one after the other, in `lanes` lanes: places[window * lanes + lane] is the
+ * place whose sum takes the term, if it is not below 0. The lanes of a window's terms, and those of
+ * a place's sums, lie side by side; or `apart`, those of a lane do, and lanes so far from each
  * other. With `runs` neighbours often have one place. */
 typedef struct pgi_deal {
-    int64_t count, lanes, term_step;
-    bool apart;
+    int64_t count, lanes;
+    bool apart, runs;
     int64_t sum_lane, term_lane;
-    bool runs;
 } pgi_deal;
 
 typedef void pgi_deal_fn(void *sums, const int32_t *places, const void *terms,

@@ -57,7 +57,7 @@ void pgi_fetch_windows(const pgi_scatter *scatter)
     const int64_t step = source->stride[grouped ? PGI_SPATIAL + 2 : PGI_CHANNEL] * size;
     int64_t d, h, i, at;
 
-    if (!pgi_side_by_side(source, grouped ? lanes : 1))
+    if (lanes == 1 || !pgi_side_by_side(source, grouped ? lanes : 1))
         return;
     for (d = scatter->windows[0].begin; d < scatter->windows[0].end; d++)
         for (h = scatter->windows[1].begin; h < scatter->windows[1].end; h++)
@@ -102,18 +102,17 @@ static void store_tile(const pgi_scatter *scatter, char *dx, int64_t lanes, cons
     }
 }
 
-/* Whether dy can be dealt as it lies in memory: in reals, its windows as far apart as if there was
- * but one row of them, and lanes that lie apart not all in few sets of the cache. */
+/* Whether dy of lanes apart can be dealt as it lies in memory: it has reals side by side, in one
+ * row, and lanes are not all in few sets of the cache. */
 static bool terms_in_place(const pgi_scatter *scatter)
 {
     const pgi_problem *problem = &scatter->plan->problem;
     const int64_t *stride = problem->source.stride + PGI_SPATIAL;
     const pgi_range *windows = scatter->windows;
 
-    return problem->element_size == scatter->plan->kernels.real &&
-           (scatter->parts.apart ? problem->source.stride[PGI_CHANNEL] % (4 * FULL_VECTOR) != 0
-                                 : pgi_side_by_side(&problem->source, scatter->unit.lanes)) &&
-           (length(windows[1]) == 1 || stride[1] == length(windows[2]) * stride[2]) &&
+    return problem->element_size == scatter->plan->kernels.real && stride[2] == 1 &&
+           problem->source.stride[PGI_CHANNEL] % (4 * FULL_VECTOR) != 0 &&
+           (length(windows[1]) == 1 || stride[1] == length(windows[2])) &&
            (length(windows[0]) == 1 || stride[0] == length(windows[1]) * stride[1]);
 }
 
@@ -136,16 +135,16 @@ static const char *set_terms(const pgi_scatter *scatter, pgi_deal *deal)
     const size_t size = scatter->plan->problem.element_size;
     int64_t lane;
 
+    if (!deal->apart) {
+        load_windows(scatter, scatter->dy, deal->lanes, scatter->terms);
+        return scatter->terms;
+    }
     if (terms_in_place(scatter)) {
-        deal->term_step = source->stride[PGI_SPATIAL + 2];
         deal->term_lane = source->stride[PGI_CHANNEL];
         return pgi_dy_of_row(scatter, scatter->windows[0].begin, scatter->windows[1].begin);
     }
-    deal->term_step = deal->apart ? 1 : deal->lanes;
     deal->term_lane = lane_pitch(deal->count);
-    if (!deal->apart)
-        load_windows(scatter, scatter->dy, deal->lanes, scatter->terms);
-    for (lane = 0; lane < deal->lanes && deal->apart; lane++)
+    for (lane = 0; lane < deal->lanes; lane++)
         load_windows(scatter, scatter->dy + lane * source->stride[PGI_CHANNEL] * (int64_t)size, 1,
                      scatter->terms +
                          (size_t)(lane * deal->term_lane) * scatter->plan->kernels.real);

@@ -11,8 +11,8 @@ const char *pgi_dy_of_row(const pgi_scatter *scatter, int64_t d, int64_t h);
 /* Whether what a unit takes together lies side by side in a tensor. */
 bool pgi_side_by_side(const pgi_tensor *tensor, int64_t lanes);
 
-/* Fetches dy of all windows that reach the tile: it is needed when their winners are known, and
- * finding them leaves memory idle. */
+/* Fetches dy of all windows that reach the tile, if they have lanes: it is needed when their
+ * winners are known, and finding them leaves memory idle. */
 void pgi_fetch_windows(const pgi_scatter *scatter);
 
 /* Room that terms and sums need beyond the cells they have. */

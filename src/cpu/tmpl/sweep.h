@@ -32,7 +32,7 @@ typedef struct BODY(field) {
     const int32_t *from_places;
     int32_t base;
     pgi_rule rule;
-    bool valued, placed, numbered;
+    bool placed, numbered;
     int vectors;
 } BODY(field);
 
@@ -46,7 +46,7 @@ PGI_ALWAYS_INLINE CELLS BODY(contender)(const BODY(field) * field, const pgi_swe
 
     PGI_UNROLL
     for (v = 0; v < field->vectors; v++) {
-        cells.value[v] = field->valued ? WORD(get)(field->from + from + v * LANES) : WORD(set)(0);
+        cells.value[v] = WORD(get)(field->from + from + v * LANES);
         cells.at[v] = field->numbered ? WORD(set_at)(field->base + sweep->position[p])
                       : field->placed ? WORD(get_at)(field->from_places + from + v * LANES)
                                       : WORD(set_at)(0);
@@ -60,12 +60,9 @@ PGI_ALWAYS_INLINE CELLS BODY(winners)(const BODY(field) * field, CELLS cells, CE
     int v;
 
     PGI_UNROLL
-    for (v = 0; v < field->vectors; v++) {
-        if (field->valued)
-            BODY(compete)
-        (field->rule, field->placed, &cells.value[v], &cells.at[v], behind.value[v], behind.at[v]);
-        else cells.at[v] = WORD(larger_at)(behind.at[v], cells.at[v]);
-    }
+    for (v = 0; v < field->vectors; v++)
+        BODY(compete)
+    (field->rule, field->placed, &cells.value[v], &cells.at[v], behind.value[v], behind.at[v]);
     return cells;
 }
 
@@ -76,7 +73,7 @@ PGI_ALWAYS_INLINE CELLS BODY(found)(const BODY(field) * field, int64_t cell)
 
     PGI_UNROLL
     for (v = 0; v < field->vectors; v++) {
-        cells.value[v] = field->valued ? WORD(get)(field->values + cell + v * LANES) : WORD(set)(0);
+        cells.value[v] = WORD(get)(field->values + cell + v * LANES);
         cells.at[v] =
             field->placed ? WORD(get_at)(field->places + cell + v * LANES) : WORD(set_at)(0);
     }
@@ -89,8 +86,7 @@ PGI_ALWAYS_INLINE void BODY(find)(const BODY(field) * field, int64_t cell, CELLS
 
     PGI_UNROLL
     for (v = 0; v < field->vectors; v++) {
-        if (field->valued)
-            WORD(put)(field->values + cell + v * LANES, cells.value[v]);
+        WORD(put)(field->values + cell + v * LANES, cells.value[v]);
         if (field->placed)
             WORD(put_at)(field->places + cell + v * LANES, cells.at[v]);
     }
@@ -144,15 +140,12 @@ static void BODY(sweep_few)(const BODY(field) * field, const pgi_sweep *sweep)
             best = (at - sweep->begin) * cells + cell;
             for (p = at + 1; p < end; p++) {
                 other = (p - sweep->begin) * cells + cell;
-                if (field->valued
-                        ? BODY(wins_one)(field->rule, field->from[other], field->from[best])
-                        : field->from_places[other] > field->from_places[best]) {
+                if (BODY(wins_one)(field->rule, field->from[other], field->from[best])) {
                     at = p;
                     best = other;
                 }
             }
-            if (field->valued)
-                field->values[w * cells + cell] = field->from[best];
+            field->values[w * cells + cell] = field->from[best];
             if (field->placed)
                 field->places[w * cells + cell] =
                     field->numbered ? field->base + sweep->position[at] : field->from_places[best];
@@ -163,10 +156,8 @@ static void BODY(sweep_few)(const BODY(field) * field, const pgi_sweep *sweep)
 /* The same from a cell on, so many vectors of cells. */
 PGI_ALWAYS_INLINE BODY(field) BODY(part)(BODY(field) field, int64_t cell, int vectors)
 {
-    if (field.valued) {
-        field.values += cell;
-        field.from += cell;
-    }
+    field.values += cell;
+    field.from += cell;
     if (field.placed)
         field.places += cell;
     if (field.placed && !field.numbered)
@@ -178,18 +169,18 @@ PGI_ALWAYS_INLINE BODY(field) BODY(part)(BODY(field) field, int64_t cell, int ve
 /* All rows; what cells have is constant, and so is the rule if it is the plain one. */
 PGI_ALWAYS_INLINE void BODY(sweep_rows)(REAL *values, int32_t *places, const REAL *from,
                                         const int32_t *from_places, const pgi_sweep *sweep,
-                                        pgi_rule rule, bool valued, bool placed, bool numbered)
+                                        pgi_rule rule, bool placed, bool numbered)
 {
     const int64_t cells = sweep->cells;
     int64_t r, cell;
 
     for (r = 0; r < sweep->rows; r++) {
-        BODY(field) row = {.rule = rule, .valued = valued, .placed = placed, .numbered = numbered};
+        BODY(field) row = {.rule = rule, .placed = placed, .numbered = numbered};
         BODY(field) field;
 
-        row.values = valued ? values + r * sweep->to_row : NULL;
+        row.values = values + r * sweep->to_row;
         row.places = placed ? places + r * sweep->to_row : NULL;
-        row.from = valued ? from + r * sweep->from_row : NULL;
+        row.from = from + r * sweep->from_row;
         row.from_places = placed && !numbered ? from_places + r * sweep->from_row : NULL;
         row.base = numbered ? sweep->base[r] : 0;
         if (cells < LANES) {
@@ -212,26 +203,20 @@ static void BODY(sweep)(void *values, int32_t *places, const void *from, const i
                         const pgi_sweep *sweep)
 {
     const pgi_rule rule = sweep->rule;
+    const bool plain = rule == PGI_RULE_PLAIN;
 
-    if (!values) {
-        BODY(sweep_rows)
-        (NULL, places, NULL, from_places, sweep, PGI_RULE_PLAIN, false, true, false);
-    } else if (!places) {
-        if (rule == PGI_RULE_PLAIN)
-            BODY(sweep_rows)(values, NULL, from, NULL, sweep, PGI_RULE_PLAIN, true, false, false);
-        else
-            BODY(sweep_rows)(values, NULL, from, NULL, sweep, rule, true, false, false);
-    } else if (sweep->position) {
-        if (rule == PGI_RULE_PLAIN)
-            BODY(sweep_rows)(values, places, from, NULL, sweep, PGI_RULE_PLAIN, true, true, true);
-        else
-            BODY(sweep_rows)(values, places, from, NULL, sweep, rule, true, true, true);
-    } else if (rule == PGI_RULE_PLAIN) {
-        BODY(sweep_rows)
-        (values, places, from, from_places, sweep, PGI_RULE_PLAIN, true, true, false);
-    } else {
-        BODY(sweep_rows)(values, places, from, from_places, sweep, rule, true, true, false);
-    }
+    if (!places && plain)
+        BODY(sweep_rows)(values, NULL, from, NULL, sweep, PGI_RULE_PLAIN, false, false);
+    else if (!places)
+        BODY(sweep_rows)(values, NULL, from, NULL, sweep, rule, false, false);
+    else if (sweep->position && plain)
+        BODY(sweep_rows)(values, places, from, NULL, sweep, PGI_RULE_PLAIN, true, true);
+    else if (sweep->position)
+        BODY(sweep_rows)(values, places, from, NULL, sweep, rule, true, true);
+    else if (plain)
+        BODY(sweep_rows)(values, places, from, from_places, sweep, PGI_RULE_PLAIN, true, false);
+    else
+        BODY(sweep_rows)(values, places, from, from_places, sweep, rule, true, false);
 }
 
 #undef VECTOR

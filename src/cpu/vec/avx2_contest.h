@@ -161,11 +161,6 @@ static inline vec_at_f32 vec_choose_at_f32(vec_mask_f32 mask, vec_at_f32 b, vec_
     return _mm256_blendv_epi8(a, b, _mm256_castps_si256(mask));
 }
 
-static inline vec_at_f32 vec_larger_at_f32(vec_at_f32 b, vec_at_f32 a)
-{
-    return _mm256_max_epi32(b, a);
-}
-
 static inline vec_at_f32 vec_even_at_f32(vec_at_f32 low, vec_at_f32 high)
 {
     return _mm256_castps_si256(vec_even_f32(_mm256_castsi256_ps(low), _mm256_castsi256_ps(high)));
@@ -261,11 +256,6 @@ static inline vec_at_f64 vec_choose_at_f64(vec_mask_f64 mask, vec_at_f64 b, vec_
         _mm_shuffle_ps(_mm256_castps256_ps128(halves), _mm256_extractf128_ps(halves, 1), 0x88);
 
     return _mm_blendv_epi8(a, b, _mm_castps_si128(narrow));
-}
-
-static inline vec_at_f64 vec_larger_at_f64(vec_at_f64 b, vec_at_f64 a)
-{
-    return _mm_max_epi32(b, a);
 }
 
 static inline vec_at_f64 vec_even_at_f64(vec_at_f64 low, vec_at_f64 high)

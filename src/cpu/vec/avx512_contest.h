@@ -153,11 +153,6 @@ static inline vec_at_f32 vec_choose_at_f32(vec_mask_f32 mask, vec_at_f32 b, vec_
     return _mm512_mask_blend_epi32(mask, a, b);
 }
 
-static inline vec_at_f32 vec_larger_at_f32(vec_at_f32 b, vec_at_f32 a)
-{
-    return _mm512_max_epi32(b, a);
-}
-
 static inline vec_at_f32 vec_even_at_f32(vec_at_f32 low, vec_at_f32 high)
 {
     const __m512i even =
@@ -253,11 +248,6 @@ static inline vec_mask_f64 vec_same_f64(vec_at_f64 a, vec_at_f64 b)
 static inline vec_at_f64 vec_choose_at_f64(vec_mask_f64 mask, vec_at_f64 b, vec_at_f64 a)
 {
     return _mm256_mask_blend_epi32(mask, a, b);
-}
-
-static inline vec_at_f64 vec_larger_at_f64(vec_at_f64 b, vec_at_f64 a)
-{
-    return _mm256_max_epi32(b, a);
 }
 
 static inline vec_at_f64 vec_even_at_f64(vec_at_f64 low, vec_at_f64 high)

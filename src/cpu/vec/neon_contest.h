@@ -97,11 +97,6 @@ static inline vec_at_f32 vec_choose_at_f32(vec_mask_f32 mask, vec_at_f32 b, vec_
     return vbslq_s32(mask, b, a);
 }
 
-static inline vec_at_f32 vec_larger_at_f32(vec_at_f32 b, vec_at_f32 a)
-{
-    return vmaxq_s32(b, a);
-}
-
 static inline vec_at_f32 vec_even_at_f32(vec_at_f32 low, vec_at_f32 high)
 {
     return vuzp1q_s32(low, high);
@@ -196,11 +191,6 @@ static inline vec_mask_f64 vec_same_f64(vec_at_f64 a, vec_at_f64 b)
 static inline vec_at_f64 vec_choose_at_f64(vec_mask_f64 mask, vec_at_f64 b, vec_at_f64 a)
 {
     return vbsl_s32(vmovn_u64(mask), b, a);
-}
-
-static inline vec_at_f64 vec_larger_at_f64(vec_at_f64 b, vec_at_f64 a)
-{
-    return vmax_s32(b, a);
 }
 
 static inline vec_at_f64 vec_even_at_f64(vec_at_f64 low, vec_at_f64 high)

@@ -144,11 +144,6 @@ static inline vec_at_f32 vec_choose_at_f32(vec_mask_f32 mask, vec_at_f32 b, vec_
     return mask ? b : a;
 }
 
-static inline vec_at_f32 vec_larger_at_f32(vec_at_f32 b, vec_at_f32 a)
-{
-    return b > a ? b : a;
-}
-
 static inline vec_at_f32 vec_even_at_f32(vec_at_f32 low, vec_at_f32 high)
 {
     (void)high;
@@ -244,11 +239,6 @@ static inline vec_mask_f64 vec_same_f64(vec_at_f64 a, vec_at_f64 b)
 static inline vec_at_f64 vec_choose_at_f64(vec_mask_f64 mask, vec_at_f64 b, vec_at_f64 a)
 {
     return mask ? b : a;
-}
-
-static inline vec_at_f64 vec_larger_at_f64(vec_at_f64 b, vec_at_f64 a)
-{
-    return b > a ? b : a;
 }
 
 static inline vec_at_f64 vec_even_at_f64(vec_at_f64 low, vec_at_f64 high)
