@@ -343,6 +343,27 @@ typedef struct pgi_bout {
 typedef void pgi_contest_fn(void *values, int32_t *places, const void *from,
                             const int32_t *from_places, const pgi_bout *bout);
 
+/* Maxima along an axis: `rows` rows of `windows` windows, `stride` positions apart, of `taps` taps
+ * side by side. Positions are counted from the first tap of the first window; those in [begin, end)
+ * exist, and every window has one of these. A position and a window are `cells` cells. */
+typedef struct pgi_sweep {
+    int64_t windows, taps, stride, begin, end, cells;
+    pgi_rule rule;
+    int64_t rows, to_row, from_row; /* cells from row to row; from_row from what exists */
+
+    /* Not NULL: the places are position[p] + base[row], for all cells. NULL: held in cells. */
+    const int32_t *position, *base;
+} pgi_sweep;
+
+/* Without `places` only values are made. */
+typedef void pgi_sweep_fn(void *values, int32_t *places, const void *from,
+                          const int32_t *from_places, const pgi_sweep *sweep);
+
+/* to[lane * pitch + i] = from[i * lanes + lane] for `groups` groups of lanes; reals, or what has as
+ * many bytes. */
+typedef void pgi_separate_fn(void *to, int64_t pitch, const void *from, int64_t groups,
+                             int64_t lanes);
+
 /* The maxima of windows of few taps, straight from x: `rows` rows of `windows` windows, in `lanes`
  * lanes each. The taps of the first, in row-major order, are `offset` elements from x, at `place`
  * (below 0, and anything that comes below 0 when a window is further on: nowhere). */
@@ -436,10 +457,18 @@ typedef bool pgi_follow_fn(int32_t *places, const void *taps, const int32_t *dow
  * side. */
 typedef bool pgi_vouch_fn(const void *taps, const pgi_taps *shape);
 
-/* sums[places[i * lanes + lane] * lanes + lane] += terms[i * lanes + lane] for `count` groups one
- * after the other, where the place is not below 0. With `runs` neighbours often have one place. */
-typedef void pgi_deal_fn(void *sums, const int32_t *places, const void *terms, int64_t lanes,
-                         int64_t count, bool runs);
+/* `count` windows, one after the other, in `lanes` lanes: places[window * lanes + lane] is the
+ * place whose sum takes the term, if it is not below 0. The lanes of a window's terms, and those of
+ * a place's sums, lie side by side; or `apart`, those of a lane do, and lanes so far from each
+ * other. With `runs` neighbours often have one place. */
+typedef struct pgi_deal {
+    int64_t count, lanes;
+    bool apart, runs;
+    int64_t sum_lane, term_lane;
+} pgi_deal;
+
+typedef void pgi_deal_fn(void *sums, const int32_t *places, const void *terms,
+                         const pgi_deal *deal);
 
 /* Rows of positions whose windows are few and known. Column c has phase c % phases, and its sum is
  * what groups c / phases of the windows of its phase have for it, in their order: terms (elements)
@@ -499,6 +528,8 @@ typedef struct pgi_kernels {
     pgi_settle_fn *settle;
     pgi_admit_fn *admit;
     pgi_contest_fn *contest;
+    pgi_sweep_fn *sweep;
+    pgi_separate_fn *separate, *separate_places;
     pgi_melee_fn *melee;
     pgi_number_fn *number[4]; /* for i64, i32, u32, u8 */
     pgi_trace_fn *trace[3];   /* for i64, i32, u32 */

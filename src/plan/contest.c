@@ -3,97 +3,13 @@
 
 #include "core/dtype.h"
 #include "core/integer.h"
-#include "plan/placement.h"
 #include "plan/rows.h"
 
 #include <string.h>
 
-/* Contenders of all but the last pass. More would compare what a span has compared already. */
-#define SPAN_CONTENDERS 4
-/* Cells of the rows that are reduced along W at once: their spans stay in the first-level cache. */
-#define CHUNK_CELLS 2048
-
 static int64_t length(pgi_range range)
 {
     return range.end - range.begin;
-}
-
-/* ---------------------------------------------------------------- measures */
-
-static void measure_axis(const pgi_gather *taps, int64_t targets, pgi_spans *spans)
-{
-    const pgi_axis *axis = &taps->axis;
-    int64_t longest, span = 1;
-
-    *spans = (pgi_spans){.regular = taps->filled, .targets = targets, .span = {1}};
-    spans->reach = pgi_max(1, pgi_gather_reach_bound(taps, targets));
-    if (spans->regular) {
-        /* With a stride, a last pass over all taps makes few candidates. */
-        if (axis->kernel > 4 * axis->stride || axis->kernel > PGI_CONTENDERS)
-            for (; axis->kernel > SPAN_CONTENDERS * span; span *= SPAN_CONTENDERS)
-                spans->span[spans->passes++] = span;
-        spans->span[spans->passes++] = span;
-        spans->span[spans->passes] = axis->kernel;
-        spans->nothing = axis->kernel == 1 && axis->stride == 1;
-        return;
-    }
-    longest = pgi_max(1, pgi_min(taps->longest, (spans->reach - 1) / taps->q + 1));
-    spans->passes = longest > PGI_CONTENDERS ? pgi_log2(longest) : 0;
-}
-
-/* Spans that an axis has in memory beside its sources: of a regular one the last two. */
-static int kept_spans(const pgi_spans *spans)
-{
-    return spans->regular ? (int)pgi_min(spans->passes - 1, 2) : spans->passes;
-}
-
-static pgi_candidates place_candidates(pgi_placement *at, int64_t a, int64_t b, int64_t c,
-                                       size_t real)
-{
-    pgi_candidates room = {0, 0};
-    int64_t cells;
-
-    at->fits = at->fits && pgi_mul(a, b, &cells) && pgi_mul(cells, c, &cells) &&
-               pgi_add(cells, PGI_SLACK, &cells);
-    if (at->fits) {
-        room.values = pgi_place(at, 1, 1, cells, (int64_t)real);
-        room.places = pgi_place(at, 1, 1, cells, sizeof(int32_t));
-    }
-    return room;
-}
-
-bool pgi_contest_measure(const pgi_gather taps[3], const int64_t targets[3], int64_t lanes,
-                         poolgrad_dtype dtype, pgi_contest_layout *layout)
-{
-    const size_t real = pgi_compute_size(dtype);
-    pgi_spans *axis = layout->axis;
-    pgi_placement at = {0, true};
-    int64_t wide, row, plane;
-    int i;
-
-    *layout = (pgi_contest_layout){.lanes = lanes, .real = real};
-    for (i = 0; i < 3; i++)
-        measure_axis(&taps[i], targets[i], &axis[i]);
-    if (!pgi_mul(axis[2].reach, lanes, &wide) || !pgi_mul(targets[2], lanes, &row) ||
-        !pgi_mul(targets[1], row, &plane))
-        return false;
-    layout->chunk = pgi_max(1, pgi_min(axis[1].reach, CHUNK_CELLS / wide));
-    layout->admitted = place_candidates(&at, layout->chunk, 1, wide, real).values;
-    for (i = 0; i < kept_spans(&axis[2]); i++)
-        layout->columns[i] = place_candidates(&at, layout->chunk, 1, wide, real);
-    for (i = 0; i < !axis[1].nothing + kept_spans(&axis[1]); i++)
-        layout->rows[i] = place_candidates(&at, 1, axis[1].reach, row, real);
-    for (i = 0; i < !axis[0].nothing + kept_spans(&axis[0]); i++)
-        layout->planes[i] = place_candidates(&at, 1, axis[0].reach, plane, real);
-    layout->winners = place_candidates(&at, targets[0], targets[1], row, real);
-    layout->position = pgi_place(&at, 1, 1, axis[2].reach + PGI_SLACK, sizeof(int32_t));
-    layout->contender = pgi_place(
-        &at, 1, pgi_max(PGI_CONTENDERS, SPAN_CONTENDERS),
-        pgi_max(axis[2].passes > 1 ? axis[2].reach : 0, targets[2]) + PGI_SLACK, sizeof(int32_t));
-    layout->base = pgi_place(&at, 1, axis[0].reach, axis[1].reach, sizeof(int32_t));
-    layout->copied = pgi_place(&at, 1, 1, axis[2].reach, sizeof(int32_t));
-    layout->bytes = (size_t)at.end;
-    return at.fits;
 }
 
 /* ------------------------------------------------------------------ region */
@@ -220,7 +136,7 @@ static void set_columns(const pgi_contest *contest)
             *copied++ = (int32_t)(from - extended.begin);
     }
     position = numbers(contest, contest->layout->position);
-    for (j = 0; spans->regular && j < contenders_in(spans, 0); j++) {
+    for (j = 0; spans->regular && !spans->swept && j < contenders_in(spans, 0); j++) {
         const int64_t tap = tap_of(spans, 0, j) * taps->q;
         int32_t *column = numbers(contest, contest->layout->contender) +
                           (contenders_of(contest, j) - contenders_of(contest, 0));
@@ -270,14 +186,20 @@ static pgi_cells_at advanced(const pgi_contest *contest, pgi_cells_at at, int64_
     return at;
 }
 
-static void hold(const pgi_contest *contest, pgi_cells_at to, pgi_cells_at from, pgi_bout *bout)
+/* The rule of comparisons: the plain one while no NaN has been seen. */
+static pgi_rule rule_of(const pgi_contest *contest)
 {
     const poolgrad_nan nan = contest->plan->problem.desc.nan;
 
-    bout->rule = !contest->nan               ? PGI_RULE_PLAIN
-                 : nan == POOLGRAD_NAN_FIRST ? PGI_RULE_FIRST
-                 : nan == POOLGRAD_NAN_LAST  ? PGI_RULE_LAST
-                                             : PGI_RULE_SKIP;
+    return !contest->nan               ? PGI_RULE_PLAIN
+           : nan == POOLGRAD_NAN_FIRST ? PGI_RULE_FIRST
+           : nan == POOLGRAD_NAN_LAST  ? PGI_RULE_LAST
+                                       : PGI_RULE_SKIP;
+}
+
+static void hold(const pgi_contest *contest, pgi_cells_at to, pgi_cells_at from, pgi_bout *bout)
+{
+    bout->rule = rule_of(contest);
     if (!bout->columns && bout->step == 1 && bout->to_row == bout->places * bout->lanes &&
         bout->from_row == bout->to_row) { /* rows without gaps are one */
         bout->places *= bout->rows;
@@ -323,6 +245,24 @@ static int64_t tap_distance(const pgi_gather *taps)
     return taps->axis.kernel > 1 ? taps->q : 1;
 }
 
+/* Reduces rows along an axis in one pass: sources are what exists of it, positions of `cells` cells
+ * side by side, and so are targets. */
+static void sweep(const pgi_contest *contest, int axis, int64_t cells, pgi_sweep rows,
+                  pgi_cells_at to, pgi_cells_at from)
+{
+    const pgi_gather *taps = &contest->taps[axis];
+    const pgi_range extended = contest->extended[axis], held = contest->held[axis];
+
+    rows.windows = length(contest->windows[axis]);
+    rows.taps = taps->axis.kernel;
+    rows.stride = stride_between(taps, contest->windows[axis]);
+    rows.begin = held.begin - extended.begin;
+    rows.end = held.end - extended.begin;
+    rows.cells = cells;
+    rows.rule = rule_of(contest);
+    contest->plan->kernels.sweep(to.values, to.places, from.values, from.places, &rows);
+}
+
 /* Reduces axis 0 or 1: sources are `rows` rows of `cells` cells each, without gaps, and so are
  * targets but for their rows, which are `pitch` apart. `kept` is where the sources are, and spans
  * of them after that. */
@@ -339,6 +279,12 @@ static void reduce(const pgi_contest *contest, int axis, const pgi_candidates *k
     int64_t o;
     int pass;
 
+    if (spans->swept) {
+        sweep(contest, axis, unit, (pgi_sweep){.rows = 1}, to,
+              advanced(contest, from,
+                       (contest->held[axis].begin - contest->extended[axis].begin) * unit));
+        return;
+    }
     for (pass = 0; pass < spans->passes - spans->regular; pass++) {
         const int64_t span = spans->regular ? spans->span[pass + 1] : INT64_C(2) << pass;
         pgi_cells_at made = cells_at(contest, kept[spans->regular ? 1 + pass % 2 : pass + 1], 0);
@@ -400,6 +346,16 @@ static void reduce_columns(const pgi_contest *contest, int64_t rows, const int32
     int64_t o;
     int pass, j;
 
+    if (spans->swept) {
+        const pgi_sweep all = {.rows = rows,
+                               .to_row = pitch,
+                               .from_row = length(contest->held[2]) * lanes,
+                               .position = position,
+                               .base = base};
+
+        sweep(contest, 2, lanes, all, to, from);
+        return;
+    }
     for (j = 0; spans->regular && j < contenders_in(spans, 0); j++)
         columns[j] = contenders_of(contest, j);
     for (pass = 0; pass < spans->passes - spans->regular; pass++) {
@@ -457,6 +413,8 @@ static void extend(const pgi_contest *contest, int axis, pgi_candidates room, in
     const pgi_range extended = contest->extended[axis], held = contest->held[axis];
     int64_t p;
 
+    if (contest->layout->axis[axis].swept)
+        return;
     for (p = extended.begin; p < extended.end; p++) {
         pgi_cells_at from, to;
 
@@ -495,6 +453,8 @@ static void run_plane(pgi_contest *contest, const char *x, int64_t d, pgi_cells_
     pgi_cells_at rows = to;
     int64_t h;
 
+    if (layout->axis[2].swept)
+        entry.before = entry.after = 0;
     if (!direct)
         rows =
             cells_at(contest, layout->rows[0], (held.begin - contest->extended[1].begin) * cells);
@@ -589,4 +549,24 @@ void pgi_contest_run(pgi_contest *contest, const char *x, int64_t lanes, bool pl
     }
     if (contest->nan && contest->plan->problem.desc.nan == POOLGRAD_NAN_LEADING)
         let_leading_nan_win(contest, x);
+}
+
+void pgi_contest_separate(pgi_contest *contest)
+{
+    const pgi_kernels *kernels = &contest->plan->kernels;
+    const int64_t lanes = contest->lanes;
+    const pgi_cells_at to = cells_at(contest, contest->layout->separated, 0);
+
+    contest->lane_pitch = 0;
+    if (contest->empty)
+        return;
+    contest->pitch = length(contest->windows[2]);
+    contest->lane_pitch =
+        length(contest->windows[0]) * length(contest->windows[1]) * contest->pitch;
+    kernels->separate(to.values, contest->lane_pitch, contest->values, contest->lane_pitch, lanes);
+    if (to.places)
+        kernels->separate_places(to.places, contest->lane_pitch, contest->places,
+                                 contest->lane_pitch, lanes);
+    contest->values = to.values;
+    contest->places = to.places;
 }

@@ -8,7 +8,8 @@
  * replaces" is all there is to ties. A maximum does not change when a tap counts twice. So the ends
  * of an axis are extended by copies of positions that the same windows cover, and a window of any
  * length is few overlapping spans, which are made of shorter ones: the cost grows with the
- * logarithm of the window.
+ * logarithm of the window. Where lanes fill vectors long windows are swept, at a cost that does not
+ * grow with them.
  */
 #ifndef PGI_PLAN_CONTEST_H
 #define PGI_PLAN_CONTEST_H
@@ -27,6 +28,7 @@ typedef struct pgi_candidates {
 typedef struct pgi_spans {
     bool regular;            /* all windows have one length, and copies at the ends if need be */
     bool nothing;            /* to be done: windows are positions */
+    bool swept;              /* in one pass; then there are no others */
     int passes;              /* of a regular axis; of another, the doublings before the last */
     int64_t span[PGI_SPANS]; /* taps of a candidate before each pass, and after the last */
     int64_t targets, reach;  /* at most */
@@ -37,18 +39,29 @@ typedef struct pgi_contest_layout {
     pgi_spans axis[3];
     int64_t lanes;
     int64_t chunk; /* rows that are reduced along W at once */
+    bool apart;    /* winners are to be separated */
     size_t real;
 
     size_t admitted;                                                       /* values */
     pgi_candidates columns[PGI_SPANS], rows[PGI_SPANS], planes[PGI_SPANS]; /* spans of an axis */
-    pgi_candidates winners;
+    pgi_candidates winners, separated;
     size_t position, contender, base, copied; /* numbers */
     size_t bytes;                             /* a multiple of PGI_ALIGNMENT */
 } pgi_contest_layout;
 
-/* The layout for regions of up to `targets` windows; false if a size does not fit. */
+/* Lanes that a contest wants to have though they lie apart, or 1: where windows are all different,
+ * or large and planes small, channels are what is alike. Found so, 56x56 to 13x13 in NCX f32 takes
+ * 1.0 us a plane, forward, and 13x13 windows on 20x20 0.5. */
+int64_t pgi_contest_lanes(const pgi_gather taps[3], const pgi_problem *problem);
+
+/* The layout for regions of up to `targets` windows; false if a size does not fit. With `apart`
+ * winners will be separated. */
 bool pgi_contest_measure(const pgi_gather taps[3], const int64_t targets[3], int64_t lanes,
-                         poolgrad_dtype dtype, pgi_contest_layout *layout);
+                         bool apart, poolgrad_dtype dtype, pgi_contest_layout *layout);
+
+/* Whether places are counted in 32 bits, in the plane and, if indices are taps, as a contest counts
+ * them then; and taps, too. */
+bool pgi_places_fit(const pgi_problem *problem);
 
 /* Places are counted row-major in this box of the input; outside of it they are below 0. */
 typedef struct pgi_box {
@@ -72,6 +85,7 @@ typedef struct pgi_contest {
     pgi_range held[3];     /* positions that exist */
     bool empty;            /* no window covers anything */
     int64_t lanes, pitch;  /* cells from row to row of winners */
+    int64_t lane_pitch;    /* from lane to lane, when they have been separated */
     char *values;          /* of windows[..].begin; rows follow each other */
     int32_t *places;       /* NULL: not wanted */
     bool nan;              /* there may be one */
@@ -83,5 +97,8 @@ void pgi_contest_region(pgi_contest *contest, const int64_t begin[3], const int6
 
 /* Finds the winners of the region; x is at the unit's batch and first channel. */
 void pgi_contest_run(pgi_contest *contest, const char *x, int64_t lanes, bool placed);
+
+/* The winners lane by lane, lane_pitch cells from one to the next. */
+void pgi_contest_separate(pgi_contest *contest);
 
 #endif

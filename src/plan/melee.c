@@ -7,24 +7,6 @@
 /* Cells of a row that fill vectors of any level. */
 #define FULL_VECTOR 16
 
-bool pgi_places_fit(const pgi_problem *problem)
-{
-    const bool tapped = problem->has_indices && problem->indexing.window &&
-                        problem->desc.rounding != POOLGRAD_ADAPTIVE;
-    int64_t places = 1, taps = 1; /* more than any place or tap */
-    int i;
-
-    for (i = 0; i < 3; i++) {
-        const pgi_axis *axis = &problem->axis[i];
-
-        if (!pgi_mul(places, axis->in, &places))
-            return false;
-        if (tapped && (!pgi_mul(taps, axis->kernel, &taps) || !pgi_add(taps, axis->in, &taps)))
-            return false;
-    }
-    return places <= -(int64_t)PGI_NOWHERE && taps <= -(int64_t)PGI_NOWHERE;
-}
-
 /* Whether all taps at once cost less than a contest, axis by axis, which shares what windows have
  * in common but carries every candidate through memory. Fitted to what was measured, in parts of a
  * contest's time: 2x2 with stride 1 0.75, 3x3 with stride 2 0.75 and 3 0.6, 3x3x3 with stride 2

@@ -11,10 +11,6 @@
 #include "plan/contest.h"
 #include "plan/placement.h"
 
-/* Whether places are counted in 32 bits, in the plane and, if indices are taps, as a contest counts
- * them then; and taps, too. */
-bool pgi_places_fit(const pgi_problem *problem);
-
 /* Windows [begin, end) of an axis: the taps that each has, the first of the first of them, and how
  * much further on that of the next is. */
 typedef struct pgi_stretch {

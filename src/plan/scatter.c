@@ -9,6 +9,7 @@
 #include "core/dtype.h"
 #include "core/integer.h"
 #include "core/window.h"
+#include "plan/deal.h"
 #include "plan/placement.h"
 #include "plan/rows.h"
 #include "plan/strategies.h"
@@ -37,46 +38,10 @@ static int64_t length(pgi_range range)
     return range.end - range.begin;
 }
 
-/* Where the dy of a row of windows begins. */
-static const char *dy_of_row(const pgi_scatter *scatter, int64_t d, int64_t h)
-{
-    const pgi_problem *problem = &scatter->plan->problem;
-
-    return scatter->dy + pgi_row_offset(&problem->source, d, h, scatter->windows[2].begin) *
-                             (int64_t)problem->element_size;
-}
-
-/* dy of all windows that reach the tile, as reals. */
-static void load_windows(pgi_scatter *scatter)
-{
-    const poolgrad_plan *plan = scatter->plan;
-    const int64_t *stride = plan->problem.source.stride + PGI_SPATIAL;
-    const int64_t lanes = scatter->unit.lanes, windows = length(scatter->windows[2]);
-    /* rows that follow each other without a gap are one row */
-    const int64_t rows =
-        lanes == 1 && stride[1] == windows * stride[2] ? length(scatter->windows[1]) : 1;
-    char *terms = scatter->terms;
-    int64_t d, h;
-
-    for (d = scatter->windows[0].begin; d < scatter->windows[0].end; d++) {
-        for (h = scatter->windows[1].begin; h < scatter->windows[1].end; h += rows) {
-            pgi_load_row(plan, scatter->dy, d, h, scatter->windows[2].begin, rows * windows, lanes,
-                         terms);
-            terms += (size_t)(rows * windows * lanes) * plan->kernels.real;
-        }
-    }
-}
-
-/* Whether positions may read and write what lies side by side in a tensor. */
-static bool side_by_side(const pgi_tensor *tensor, int64_t lanes)
-{
-    return tensor->stride[lanes > 1 ? PGI_CHANNEL : PGI_SPATIAL + 2] == 1;
-}
-
 /* Whether they may write to dx: no sums are needed. */
 static bool stored_directly(const poolgrad_plan *plan, int64_t lanes)
 {
-    return plan->scale.beta == 0 && side_by_side(&plan->problem.target, lanes);
+    return plan->scale.beta == 0 && pgi_side_by_side(&plan->problem.target, lanes);
 }
 
 /* Whether rows are put together before they go past the caches: what is not stored in whole cache
@@ -108,7 +73,7 @@ static void copy_windows(const pgi_scatter *scatter)
 
     for (d = scatter->windows[0].begin; d < scatter->windows[0].end; d++) {
         for (h = scatter->windows[1].begin; h < scatter->windows[1].end; h++) {
-            const char *row = dy_of_row(scatter, d, h);
+            const char *row = pgi_dy_of_row(scatter, d, h);
 
             for (w = 0; w < length(scatter->windows[2]); w++)
                 for (lane = 0; lane < lanes; lane++, terms += size)
@@ -162,7 +127,7 @@ static void award_columns(const pgi_scatter *scatter, int64_t at_d, int64_t at_h
     const int64_t lanes = scatter->unit.lanes, size = (int64_t)problem->element_size;
     const int64_t cells = length(scatter->windows[2]) * lanes;
     const int64_t column = columns.begin - scatter->unit.begin[2];
-    const bool copied = !side_by_side(&problem->source, lanes);
+    const bool copied = !pgi_side_by_side(&problem->source, lanes);
     int64_t m, t, w;
     int i;
 
@@ -183,7 +148,7 @@ static void award_columns(const pgi_scatter *scatter, int64_t at_d, int64_t at_h
                      scatter->windows[1].begin) *
                     cells;
                 const char *terms =
-                    copied ? scatter->terms + cell * size : dy_of_row(scatter, d, h);
+                    copied ? scatter->terms + cell * size : pgi_dy_of_row(scatter, d, h);
 
                 for (w = 0; w < run.count; w++, phase->windows++) {
                     const int64_t window[3] = {d, h, run.first + w * gather[2].q};
@@ -220,7 +185,7 @@ static void award_rows(const pgi_scatter *scatter, int64_t d, int64_t h, int64_t
     const pgi_unit *unit = &scatter->unit;
     const int64_t *stride = problem->source.stride + PGI_SPATIAL, lanes = unit->lanes;
     const int64_t at[3] = {d, h, unit->begin[2]};
-    const bool copied = !side_by_side(&problem->source, lanes);
+    const bool copied = !pgi_side_by_side(&problem->source, lanes);
     const bool sums = !stored_directly(plan, lanes);
     const pgi_run rows = cut_run(pgi_gather_run(gather, h), gather->q, scatter->windows[1]);
     const pgi_range inner = scatter->inner[2];
@@ -309,41 +274,10 @@ static void award_tile(const pgi_scatter *scatter, char *dx, bool reached)
 {
     int64_t d;
 
-    if (reached && !side_by_side(&scatter->plan->problem.source, scatter->unit.lanes))
+    if (reached && !pgi_side_by_side(&scatter->plan->problem.source, scatter->unit.lanes))
         copy_windows(scatter);
     for (d = scatter->unit.begin[0]; d < scatter->unit.end[0]; d++)
         award_plane(scatter, dx, d);
-}
-
-static void store_tile(const pgi_scatter *scatter, char *dx)
-{
-    const pgi_unit *unit = &scatter->unit;
-    const int64_t places = unit->end[2] - unit->begin[2];
-    const char *sums = scatter->workspace + scatter->parts.sums;
-    const poolgrad_plan *plan = scatter->plan;
-    const int64_t *stride = plan->problem.target.stride + PGI_SPATIAL;
-    int64_t d, h;
-
-    if (plan->scale.beta == 0 && pgi_is_dense(&plan->problem, unit->lanes)) {
-        /* rows that follow each other without a gap are one row */
-        const bool rows = stride[1] == places * unit->lanes || unit->end[1] - unit->begin[1] == 1;
-        const int64_t row = rows ? places * (unit->end[1] - unit->begin[1]) : places;
-
-        for (d = unit->begin[0]; d < unit->end[0]; d++) {
-            for (h = unit->begin[1]; h < (rows ? unit->begin[1] + 1 : unit->end[1]); h++) {
-                pgi_finish_row(plan, scatter->work, dx, d, h, unit->begin[2], sums, row,
-                               unit->lanes);
-                sums += (size_t)(row * unit->lanes) * plan->kernels.real;
-            }
-        }
-        return;
-    }
-    for (d = unit->begin[0]; d < unit->end[0]; d++) {
-        for (h = unit->begin[1]; h < unit->end[1]; h++) {
-            pgi_store_row(scatter->plan, dx, d, h, unit->begin[2], places, unit->lanes, sums);
-            sums += (size_t)(places * unit->lanes) * scatter->plan->kernels.real;
-        }
-    }
 }
 
 /* Winners from x; false if no window covers anything. */
@@ -384,28 +318,6 @@ static bool find_winners(pgi_scatter *scatter, bool new_tile)
     return true;
 }
 
-/* Windows give. */
-static void deal_tile(pgi_scatter *scatter, char *dx, bool reached)
-{
-    const poolgrad_plan *plan = scatter->plan;
-    const pgi_unit *unit = &scatter->unit;
-    char *sums = scatter->workspace + scatter->parts.sums;
-    int64_t places = unit->lanes, windows = 1;
-    int i;
-
-    for (i = 0; i < 3; i++) {
-        places *= unit->end[i] - unit->begin[i];
-        windows *= length(scatter->windows[i]);
-    }
-    memset(sums, 0, (size_t)places * plan->kernels.real);
-    if (reached) {
-        load_windows(scatter);
-        plan->kernels.deal(sums, scatter->places, scatter->terms, unit->lanes, windows,
-                           scatter->parts.runs);
-    }
-    store_tile(scatter, dx);
-}
-
 static void run_unit(void *context, const pgi_unit *unit, bool new_tile)
 {
     pgi_scatter *scatter = context;
@@ -424,6 +336,8 @@ static void run_unit(void *context, const pgi_unit *unit, bool new_tile)
     }
     scatter->places = (int32_t *)(void *)(scatter->workspace + scatter->parts.places);
     scatter->terms = scatter->workspace + scatter->parts.terms;
+    scatter->dy =
+        pgi_unit_memory(problem, &problem->source, unit, work->source, problem->element_size);
     if (reached && problem->has_indices) {
         if (new_tile)
             pgi_trace_tile(scatter);
@@ -431,13 +345,12 @@ static void run_unit(void *context, const pgi_unit *unit, bool new_tile)
             pgi_unit_memory(problem, &problem->indices, unit, work->indices, problem->index_size);
         pgi_trace_windows(scatter);
     } else if (reached) {
+        if (!scatter->parts.direct)
+            pgi_fetch_windows(scatter);
         reached = find_winners(scatter, new_tile);
     }
-    if (reached)
-        scatter->dy =
-            pgi_unit_memory(problem, &problem->source, unit, work->source, problem->element_size);
     if (!scatter->parts.award) {
-        deal_tile(scatter, dx, reached);
+        pgi_deal_tile(scatter, dx, reached);
         return;
     }
     for (i = 0; i < 3 && !reached; i++)
@@ -456,7 +369,7 @@ static bool applicable(const pgi_problem *problem)
 static bool taps_lie_ready(const pgi_problem *problem, int64_t lanes)
 {
     return problem->has_indices && problem->indexing.type == POOLGRAD_U8 &&
-           side_by_side(&problem->indices, lanes);
+           pgi_side_by_side(&problem->indices, lanes);
 }
 
 /* Whether positions take: their cells fill vectors, and either windows have few taps or few windows
@@ -490,12 +403,16 @@ static bool takes(const pgi_problem *problem, const pgi_tiling *tiling)
 static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling,
                        pgi_scatter_parts *parts)
 {
-    const int64_t real = (int64_t)pgi_compute_size(problem->desc.dtype), lanes = tiling->lanes;
+    const int64_t real = (int64_t)pgi_compute_size(problem->desc.dtype);
+    const bool apart = tiling->lanes > 1 && !pgi_channels_inside(&problem->target);
+    const int64_t lanes = tiling->lanes;
+    const int64_t slack = pgi_deal_slack(apart, lanes);
     pgi_placement at = {0, true};
     int64_t windows[3], cells, row, rows;
     int i;
 
-    *parts = (pgi_scatter_parts){.award = takes(problem, tiling),
+    *parts = (pgi_scatter_parts){.apart = apart,
+                                 .award = !apart && takes(problem, tiling),
                                  .runs = problem->axis[2].kernel >
                                          RUN_STRIDES * problem->axis[2].stride};
     parts->taps = parts->award && taps_lie_ready(problem, lanes);
@@ -510,11 +427,11 @@ static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling,
     rows = pgi_min(tiling->extent[1],
                    most_together(tiling->extent[2], lanes, problem->gather[1].period));
     parts->direct =
-        problem->has_x && pgi_arena_suits(problem->taps, windows[2], lanes, &problem->x);
+        problem->has_x && !apart && pgi_arena_suits(problem->taps, windows[2], lanes, &problem->x);
     if (parts->direct) {
         parts->arena = pgi_arena_measure(windows, &at);
     } else if (problem->has_x) {
-        if (!pgi_contest_measure(problem->taps, windows, lanes, problem->desc.dtype,
+        if (!pgi_contest_measure(problem->taps, windows, lanes, false, problem->desc.dtype,
                                  &parts->contest))
             return -1;
         at.end = (int64_t)parts->contest.bytes;
@@ -523,13 +440,13 @@ static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling,
         parts->places = pgi_place(&at, windows[0], windows[1], cells, sizeof(int32_t));
         pgi_place(&at, 1, 1, PGI_SLACK, sizeof(int32_t));
     }
-    if (!parts->award || !side_by_side(&problem->source, lanes)) {
+    if (!parts->award || !pgi_side_by_side(&problem->source, lanes)) {
         parts->terms = pgi_place(&at, windows[0], windows[1], cells, real);
-        pgi_place(&at, 1, 1, PGI_SLACK, real);
+        pgi_place(&at, 1, 1, slack, real);
     }
     parts->sums = pgi_place(&at, parts->award ? 1 : tiling->extent[0],
                             parts->award ? rows : tiling->extent[1], row, real);
-    pgi_place(&at, 1, 1, PGI_SLACK, real);
+    pgi_place(&at, 1, 1, slack, real);
     parts->begin = pgi_place(&at, 1, 1, pgi_max(windows[2], PGI_JOINED_WINDOWS), sizeof(int32_t));
     parts->width = pgi_place(&at, 1, 1, pgi_max(windows[2], PGI_JOINED_WINDOWS), sizeof(int32_t));
     return at.fits ? at.end : -1;
@@ -545,7 +462,10 @@ static int64_t lay_out(const pgi_problem *problem, const pgi_tiling *tiling, siz
 
 static bool prepare(poolgrad_plan *plan)
 {
-    return pgi_plan_tile(plan, lay_out);
+    const pgi_problem *problem = &plan->problem;
+
+    return pgi_plan_tile_lanes(plan, lay_out,
+                               problem->has_x ? pgi_contest_lanes(problem->taps, problem) : 1);
 }
 
 static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, int64_t end,

@@ -14,8 +14,6 @@
 
 #include <string.h>
 
-/* Channels that are found together where windows are not alike. */
-#define ADAPTIVE_LANES 16
 /* Cells that are found before they are stored: they stay in the first-level cache. */
 #define CHUNK_CELLS 2048
 
@@ -167,18 +165,6 @@ static bool store_rows(const pgi_maximum *maximum, int64_t d, int64_t h, int64_t
     return true;
 }
 
-/* A row of groups that are dense, though rows are not. */
-static void finish_groups(const pgi_maximum *maximum, int64_t d, int64_t h, const char *values)
-{
-    const poolgrad_plan *plan = maximum->plan;
-    const pgi_unit *unit = maximum->unit;
-    const size_t group = (size_t)unit->lanes * plan->kernels.real;
-    int64_t w;
-
-    for (w = unit->begin[2]; w < unit->end[2]; w++, values += group)
-        pgi_finish_row(plan, maximum->work, maximum->y, d, h, w, values, 1, unit->lanes);
-}
-
 /* One row. */
 static void store_row(const pgi_maximum *maximum, int64_t d, int64_t h, const char *values,
                       int32_t *places)
@@ -188,7 +174,8 @@ static void store_row(const pgi_maximum *maximum, int64_t d, int64_t h, const ch
     const int64_t width = unit->end[2] - unit->begin[2];
 
     if (plan->scale.beta == 0 && plan->problem.target.stride[PGI_CHANNEL] == 1)
-        finish_groups(maximum, d, h, values);
+        pgi_finish_groups(plan, maximum->work, maximum->y, d, h, unit->begin[2], values, width,
+                          unit->lanes);
     else
         pgi_store_row(plan, maximum->y, d, h, unit->begin[2], width, unit->lanes, values);
     if (maximum->indices)
@@ -253,8 +240,8 @@ static void run_direct(pgi_maximum *maximum, const char *x)
     }
 }
 
-/* Larger ones: a contest. */
-static void run_contest(pgi_maximum *maximum, const char *x)
+/* All winners of a contest in the unit's lanes. */
+static void store_contest(const pgi_maximum *maximum)
 {
     const pgi_contest *contest = &maximum->contest;
     const pgi_unit *unit = maximum->unit;
@@ -263,7 +250,6 @@ static void run_contest(pgi_maximum *maximum, const char *x)
     int64_t d, h;
     int i;
 
-    pgi_contest_run(&maximum->contest, x, unit->lanes, maximum->indices != NULL);
     for (i = 0; i < 3; i++)
         whole &=
             contest->windows[i].begin == unit->begin[i] && contest->windows[i].end == unit->end[i];
@@ -279,25 +265,56 @@ static void run_contest(pgi_maximum *maximum, const char *x)
     }
 }
 
-static void run_unit(void *context, const pgi_unit *unit, bool new_tile)
+/* Where the unit's y and indices begin. */
+static void set_memory(pgi_maximum *maximum, const pgi_unit *unit)
 {
-    pgi_maximum *maximum = context;
     const pgi_problem *problem = &maximum->plan->problem;
     const pgi_work *work = maximum->work;
-    const pgi_box plane = {.end = {problem->axis[0].in, problem->axis[1].in, problem->axis[2].in}};
-    const char *x =
-        pgi_unit_memory(problem, &problem->source, unit, work->source, problem->element_size);
 
-    if (new_tile && maximum->parts.direct)
-        pgi_arena_region(&maximum->arena, unit->begin, unit->end, &plane);
-    else if (new_tile)
-        pgi_contest_region(&maximum->contest, unit->begin, unit->end, &plane);
     maximum->unit = unit;
     maximum->y = (char *)pgi_unit_memory(problem, &problem->target, unit, work->target,
                                          problem->element_size);
     if (work->indices_out)
         maximum->indices = (char *)pgi_unit_memory(problem, &problem->indices, unit,
                                                    work->indices_out, problem->index_size);
+}
+
+/* Larger ones: a contest. */
+static void run_contest(pgi_maximum *maximum, const char *x)
+{
+    pgi_contest *contest = &maximum->contest;
+    const bool apart = contest->layout->apart;
+    const int64_t channels = apart ? maximum->unit->lanes : 1;
+    pgi_unit unit = *maximum->unit;
+    int64_t c;
+
+    pgi_contest_run(contest, x, unit.lanes, maximum->indices != NULL);
+    if (apart) {
+        pgi_contest_separate(contest);
+        unit.lanes = 1;
+    }
+    for (c = 0; c < channels; c++, unit.channel++) {
+        set_memory(maximum, &unit);
+        store_contest(maximum);
+        contest->values += (size_t)contest->lane_pitch * contest->layout->real;
+        if (contest->places)
+            contest->places += contest->lane_pitch;
+    }
+}
+
+static void run_unit(void *context, const pgi_unit *unit, bool new_tile)
+{
+    pgi_maximum *maximum = context;
+    const pgi_problem *problem = &maximum->plan->problem;
+    const pgi_box plane = {.end = {problem->axis[0].in, problem->axis[1].in, problem->axis[2].in}};
+    const char *x = pgi_unit_memory(problem, &problem->source, unit, maximum->work->source,
+                                    problem->element_size);
+
+    if (new_tile && maximum->parts.direct)
+        pgi_arena_region(&maximum->arena, unit->begin, unit->end, &plane);
+    else if (new_tile)
+        pgi_contest_region(&maximum->contest, unit->begin, unit->end, &plane);
+    set_memory(maximum, unit);
     if (maximum->parts.direct)
         run_direct(maximum, x);
     else
@@ -323,7 +340,9 @@ static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling, pgi
         parts->arena = pgi_arena_measure(tiling->extent, &at);
         parts->rows = pgi_max(1, pgi_min(tiling->extent[1], CHUNK_CELLS / cells));
     } else {
-        if (!pgi_contest_measure(problem->gather, tiling->extent, tiling->lanes,
+        const bool apart = tiling->lanes > 1 && !pgi_channels_inside(&problem->target);
+
+        if (!pgi_contest_measure(problem->gather, tiling->extent, tiling->lanes, apart,
                                  problem->desc.dtype, &parts->contest))
             return -1;
         at.end = (int64_t)parts->contest.bytes;
@@ -344,9 +363,8 @@ static int64_t lay_out(const pgi_problem *problem, const pgi_tiling *tiling, siz
 
 static bool prepare(poolgrad_plan *plan)
 {
-    /* Adaptive windows are all different: what is alike are channels, also where they lie apart.
-     * 56x56 to 13x13 in NCX takes 3.3 us a plane where windows one by one took 19.9. */
-    return pgi_plan_tile_lanes(plan, lay_out, plan->problem.axis[2].adaptive ? ADAPTIVE_LANES : 1);
+    return pgi_plan_tile_lanes(plan, lay_out,
+                               pgi_contest_lanes(plan->problem.gather, &plan->problem));
 }
 
 static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, int64_t end,

@@ -12,6 +12,7 @@ typedef struct pgi_scatter_parts {
     bool direct;                /* winners are found straight from x */
     pgi_contest_layout contest; /* if winners come from x: its winners are the places */
     pgi_arena_layout arena;     /* or this */
+    bool apart;                 /* lanes are channels that lie apart, also in sums */
     bool award;                 /* positions take, windows do not give; */
     bool taps;                  /* by taps, as they lie in the indices: there are no places */
     bool runs;                  /* neighbouring windows often have one winner */

@@ -38,7 +38,8 @@ PGI_ALWAYS_INLINE void BODY(compete)(pgi_rule rule, bool placed, VECTOR *best, A
         return;
     }
     won = BODY(wins)(rule, other, *best);
-    *best = WORD(choose)(won, other, *best);
+    /* where nothing is NaN values need not wait for the comparison */
+    *best = rule == PGI_RULE_PLAIN ? WORD(larger)(other, *best) : WORD(choose)(won, other, *best);
     if (placed)
         *at = WORD(choose_at)(won, other_at, *at);
 }

@@ -7,8 +7,9 @@
 /* How far ahead x is fetched. */
 #define AHEAD_BYTES 2048
 
-/* `count` elements side by side. */
-static bool PGI_NAME(admit_row, ELEMENT)(REAL *values, const STORED *from, int64_t count)
+/* `count` elements side by side; what lies so many bytes ahead is fetched. */
+static bool PGI_NAME(admit_row, ELEMENT)(REAL *values, const STORED *from, int64_t count,
+                                         int64_t ahead)
 {
     enum {
         LANES = PGI_LANES(REAL_NAME)
@@ -21,7 +22,7 @@ static bool PGI_NAME(admit_row, ELEMENT)(REAL *values, const STORED *from, int64
         const VECTOR b = PGI_VEC(load, ELEMENT)(from + i + LANES);
 
         /* rows are read in bursts, between which the machine's own prefetching falls asleep */
-        __builtin_prefetch((const char *)(from + i) + AHEAD_BYTES);
+        __builtin_prefetch((const char *)(from + i) + ahead);
         WORD(put)(values + i, a);
         WORD(put)(values + i + LANES, b);
         nan |= WORD(any_nan)(a, b);
@@ -42,6 +43,49 @@ static bool PGI_NAME(admit_row, ELEMENT)(REAL *values, const STORED *from, int64
     return nan;
 }
 
+/* `places` groups side by side of `lanes` elements that lie apart. */
+static bool PGI_NAME(admit_apart, ELEMENT)(REAL *values, const STORED *from, int64_t places,
+                                           int64_t lanes, int64_t lane_step)
+{
+    enum {
+        LANES = PGI_LANES(REAL_NAME)
+    };
+    VECTOR square[LANES];
+    bool nan = false;
+    int64_t i, lane;
+    int k;
+
+    for (lane = 0; lane + LANES <= lanes && places >= LANES; lane += LANES) {
+        for (i = 0; i < places; i += LANES) {
+            i = PGI_SMALLER(i, places - LANES); /* the last where they still fit */
+            PGI_UNROLL
+            for (k = 0; k < LANES; k++) {
+                const STORED *row = from + (lane + k) * lane_step + i;
+
+                __builtin_prefetch(row + lanes * lane_step, 0, 2); /* the lanes after these */
+                square[k] = PGI_VEC(load, ELEMENT)(row);
+                if (k % 2)
+                    nan |= WORD(any_nan)(square[k - 1], square[k]);
+            }
+            if (LANES == 1)
+                nan |= WORD(any_nan)(square[0], square[0]);
+            PGI_NAME(transpose, REAL_NAME)(square);
+            PGI_UNROLL
+            for (k = 0; k < LANES; k++)
+                WORD(put)(values + (i + k) * lanes + lane, square[k]);
+        }
+    }
+    for (; lane < lanes; lane++) {
+        for (i = 0; i < places; i++) {
+            const REAL value = LOAD(from[lane * lane_step + i]);
+
+            values[i * lanes + lane] = value;
+            nan |= value != value;
+        }
+    }
+    return nan;
+}
+
 static bool PGI_NAME(admit, ELEMENT)(void *values, const void *x, const pgi_entry *entry)
 {
     const int64_t lanes = entry->lanes, width = entry->places * lanes;
@@ -53,16 +97,22 @@ static bool PGI_NAME(admit, ELEMENT)(void *values, const void *x, const pgi_entr
     int64_t r, i, lane;
 
     if (dense && row == width && entry->row_step == width)
-        return PGI_NAME(admit_row, ELEMENT)(to, from, entry->rows * width);
+        return PGI_NAME(admit_row, ELEMENT)(to, from, entry->rows * width, AHEAD_BYTES);
+    if (entry->step == 1 && row == width && entry->row_step == entry->places)
+        return PGI_NAME(admit_apart, ELEMENT)(to, from, entry->rows * entry->places, lanes,
+                                              entry->lane_step);
     for (r = 0; r < entry->rows; r++, from += entry->row_step, to += row) {
         REAL *middle = to + entry->before * lanes;
 
         if (dense)
-            nan |= PGI_NAME(admit_row, ELEMENT)(middle, from, width);
-        for (i = 0; !dense && i < entry->places; i++) {
-            if (entry->lane_step == 1)
-                nan |=
-                    PGI_NAME(admit_row, ELEMENT)(middle + i * lanes, from + i * entry->step, lanes);
+            nan |= PGI_NAME(admit_row, ELEMENT)(middle, from, width, AHEAD_BYTES);
+        if (!dense && entry->step == 1)
+            nan |= PGI_NAME(admit_apart, ELEMENT)(middle, from, entry->places, lanes,
+                                                  entry->lane_step);
+        for (i = 0; !dense && entry->step != 1 && i < entry->places; i++) {
+            if (entry->lane_step == 1) /* a block of channels; the next follows */
+                nan |= PGI_NAME(admit_row, ELEMENT)(middle + i * lanes, from + i * entry->step,
+                                                    lanes, lanes * (int64_t)sizeof *from);
             for (lane = 0; entry->lane_step != 1 && lane < lanes; lane++) {
                 const REAL value = LOAD(from[i * entry->step + lane * entry->lane_step]);
 

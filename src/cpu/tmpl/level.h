@@ -27,7 +27,8 @@
 #define PGI_UNROLL _Pragma("GCC unroll 64")
 #endif
 
-#define PGI_LARGER(a, b) ((a) > (b) ? (a) : (b))
+#define PGI_LARGER(a, b)  ((a) > (b) ? (a) : (b))
+#define PGI_SMALLER(a, b) ((a) < (b) ? (a) : (b))
 
 #define PGI_VEC_(word, type) vec_##word##_##type
 #define PGI_VEC(word, type)  PGI_VEC_(word, type)

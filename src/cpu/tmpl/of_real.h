@@ -6,4 +6,6 @@
 #else
 #include "cpu/tmpl/contest.h"
 #include "cpu/tmpl/deal.h"
+#include "cpu/tmpl/separate.h"
+#include "cpu/tmpl/sweep.h"
 #endif

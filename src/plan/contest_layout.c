@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* Sizes of a contest: how each axis is reduced, and what that needs. */
+#include "core/dtype.h"
+#include "core/integer.h"
+#include "plan/contest.h"
+#include "plan/placement.h"
+
+/* Contenders of all but the last pass. More would compare what a span has compared already. */
+#define SPAN_CONTENDERS 4
+/* Cells of the rows that are reduced along W at once: their spans stay in the first-level cache. */
+#define CHUNK_CELLS 2048
+/* Places of a plane up to which planes are taken together: more do not stay in the cache, and have
+ * rows that fill vectors anyway. */
+#define SMALL_PLANE 1024
+/* Cells of a position that fill vectors of any level: lanes that are taken together. */
+#define FULL_VECTOR 16
+
+bool pgi_places_fit(const pgi_problem *problem)
+{
+    const bool tapped = problem->has_indices && problem->indexing.window &&
+                        problem->desc.rounding != POOLGRAD_ADAPTIVE;
+    int64_t places = 1, taps = 1; /* more than any place or tap */
+    int i;
+
+    for (i = 0; i < 3; i++) {
+        const pgi_axis *axis = &problem->axis[i];
+
+        if (!pgi_mul(places, axis->in, &places))
+            return false;
+        if (tapped && (!pgi_mul(taps, axis->kernel, &taps) || !pgi_add(taps, axis->in, &taps)))
+            return false;
+    }
+    return places <= -(int64_t)PGI_NOWHERE && taps <= -(int64_t)PGI_NOWHERE;
+}
+
+/* Whether windows are longer than comparing all taps at once is good for. With a stride that makes
+ * few candidates. */
+static bool has_many_taps(const pgi_axis *axis)
+{
+    return axis->kernel > 4 * axis->stride || axis->kernel > PGI_CONTENDERS;
+}
+
+static bool can_sweep(const pgi_gather *taps)
+{
+    return taps->filled && taps->axis.dilation == 1 && has_many_taps(&taps->axis);
+}
+
+int64_t pgi_contest_lanes(const pgi_gather taps[3], const pgi_problem *problem)
+{
+    const int64_t channels = problem->target.extent[PGI_CHANNEL];
+    int64_t places = 1;
+    int i;
+
+    for (i = 0; i < 3; i++)
+        places *= pgi_min(taps[i].axis.in, SMALL_PLANE + 1);
+    if (taps[2].axis.adaptive ||
+        (can_sweep(&taps[2]) && places <= SMALL_PLANE && channels % FULL_VECTOR == 0))
+        return FULL_VECTOR;
+    return 1;
+}
+
+/* Positions are `cells` cells side by side, at least. */
+static void measure_axis(const pgi_gather *taps, int64_t targets, int64_t cells, pgi_spans *spans)
+{
+    const pgi_axis *axis = &taps->axis;
+    int64_t longest, span = 1;
+
+    *spans = (pgi_spans){.regular = taps->filled, .targets = targets, .span = {1}};
+    spans->reach = pgi_max(1, pgi_gather_reach_bound(taps, targets));
+    if (spans->regular) {
+        spans->swept = can_sweep(taps) && cells >= FULL_VECTOR;
+        if (spans->swept)
+            return;
+        if (has_many_taps(axis))
+            for (; axis->kernel > SPAN_CONTENDERS * span; span *= SPAN_CONTENDERS)
+                spans->span[spans->passes++] = span;
+        spans->span[spans->passes++] = span;
+        spans->span[spans->passes] = axis->kernel;
+        spans->nothing = axis->kernel == 1 && axis->stride == 1;
+        return;
+    }
+    longest = pgi_max(1, pgi_min(taps->longest, (spans->reach - 1) / taps->q + 1));
+    spans->passes = longest > PGI_CONTENDERS ? pgi_log2(longest) : 0;
+}
+
+/* Spans that an axis has in memory beside its sources: of a regular one the last two. */
+static int kept_spans(const pgi_spans *spans)
+{
+    return spans->swept ? 0 : spans->regular ? (int)pgi_min(spans->passes - 1, 2) : spans->passes;
+}
+
+static pgi_candidates place_candidates(pgi_placement *at, int64_t a, int64_t b, int64_t c,
+                                       size_t real)
+{
+    pgi_candidates room = {0, 0};
+    int64_t cells;
+
+    at->fits = at->fits && pgi_mul(a, b, &cells) && pgi_mul(cells, c, &cells) &&
+               pgi_add(cells, PGI_SLACK, &cells);
+    if (at->fits) {
+        room.values = pgi_place(at, 1, 1, cells, (int64_t)real);
+        room.places = pgi_place(at, 1, 1, cells, sizeof(int32_t));
+    }
+    return room;
+}
+
+bool pgi_contest_measure(const pgi_gather taps[3], const int64_t targets[3], int64_t lanes,
+                         bool apart, poolgrad_dtype dtype, pgi_contest_layout *layout)
+{
+    const size_t real = pgi_compute_size(dtype);
+    pgi_spans *axis = layout->axis;
+    pgi_placement at = {0, true};
+    int64_t wide, row, plane;
+    int i;
+
+    *layout = (pgi_contest_layout){.lanes = lanes, .real = real, .apart = apart};
+    for (i = 0; i < 3; i++)
+        measure_axis(&taps[i], targets[i], lanes, &axis[i]);
+    if (!pgi_mul(axis[2].reach, lanes, &wide) || !pgi_mul(targets[2], lanes, &row) ||
+        !pgi_mul(targets[1], row, &plane))
+        return false;
+    layout->chunk = pgi_max(1, pgi_min(axis[1].reach, CHUNK_CELLS / wide));
+    layout->admitted = place_candidates(&at, layout->chunk, 1, wide, real).values;
+    for (i = 0; i < kept_spans(&axis[2]); i++)
+        layout->columns[i] = place_candidates(&at, layout->chunk, 1, wide, real);
+    for (i = 0; i < !axis[1].nothing + kept_spans(&axis[1]); i++)
+        layout->rows[i] = place_candidates(&at, 1, axis[1].reach, row, real);
+    for (i = 0; i < !axis[0].nothing + kept_spans(&axis[0]); i++)
+        layout->planes[i] = place_candidates(&at, 1, axis[0].reach, plane, real);
+    layout->winners = place_candidates(&at, targets[0], targets[1], row, real);
+    if (layout->apart)
+        layout->separated = place_candidates(&at, targets[0], targets[1], row, real);
+    layout->position = pgi_place(&at, 1, 1, axis[2].reach + PGI_SLACK, sizeof(int32_t));
+    layout->contender = pgi_place(
+        &at, 1, pgi_max(PGI_CONTENDERS, SPAN_CONTENDERS),
+        pgi_max(axis[2].passes > 1 ? axis[2].reach : 0, targets[2]) + PGI_SLACK, sizeof(int32_t));
+    layout->base = pgi_place(&at, 1, axis[0].reach, axis[1].reach, sizeof(int32_t));
+    layout->copied = pgi_place(&at, 1, 1, axis[2].reach, sizeof(int32_t));
+    layout->bytes = (size_t)at.end;
+    return at.fits;
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+#include "plan/deal.h"
+
+#include "core/integer.h"
+#include "plan/rows.h"
+
+#include <string.h>
+
+/* Lanes that are taken together, and reals of a line of the cache. */
+#define FULL_VECTOR 16
+
+static int64_t length(pgi_range range)
+{
+    return range.end - range.begin;
+}
+
+const char *pgi_dy_of_row(const pgi_scatter *scatter, int64_t d, int64_t h)
+{
+    const pgi_problem *problem = &scatter->plan->problem;
+
+    return scatter->dy + pgi_row_offset(&problem->source, d, h, scatter->windows[2].begin) *
+                             (int64_t)problem->element_size;
+}
+
+bool pgi_side_by_side(const pgi_tensor *tensor, int64_t lanes)
+{
+    return tensor->stride[lanes > 1 ? PGI_CHANNEL : PGI_SPATIAL + 2] == 1;
+}
+
+/* dy of all windows that reach the tile, as reals. */
+static void load_windows(const pgi_scatter *scatter, const char *dy, int64_t lanes, char *terms)
+{
+    const poolgrad_plan *plan = scatter->plan;
+    const int64_t *stride = plan->problem.source.stride + PGI_SPATIAL;
+    const int64_t windows = length(scatter->windows[2]);
+    /* rows that follow each other without a gap are one row */
+    const int64_t rows =
+        lanes == 1 && stride[1] == windows * stride[2] ? length(scatter->windows[1]) : 1;
+    int64_t d, h;
+
+    for (d = scatter->windows[0].begin; d < scatter->windows[0].end; d++) {
+        for (h = scatter->windows[1].begin; h < scatter->windows[1].end; h += rows) {
+            pgi_load_row(plan, dy, d, h, scatter->windows[2].begin, rows * windows, lanes, terms);
+            terms += (size_t)(rows * windows * lanes) * plan->kernels.real;
+        }
+    }
+}
+
+void pgi_fetch_windows(const pgi_scatter *scatter)
+{
+    const pgi_tensor *source = &scatter->plan->problem.source;
+    const int64_t size = (int64_t)scatter->plan->problem.element_size;
+    const int64_t windows = length(scatter->windows[2]), lanes = scatter->unit.lanes;
+    const bool grouped = lanes > 1 && !scatter->parts.apart;
+    /* pieces of a row that lie side by side: groups of lanes, or the windows of a lane */
+    const int64_t pieces = grouped ? windows : lanes, bytes = (grouped ? lanes : windows) * size;
+    const int64_t step = source->stride[grouped ? PGI_SPATIAL + 2 : PGI_CHANNEL] * size;
+    int64_t d, h, i, at;
+
+    if (lanes == 1 || !pgi_side_by_side(source, grouped ? lanes : 1))
+        return;
+    for (d = scatter->windows[0].begin; d < scatter->windows[0].end; d++)
+        for (h = scatter->windows[1].begin; h < scatter->windows[1].end; h++)
+            for (i = 0; i < pieces; i++)
+                for (at = 0; at < bytes; at += PGI_LINE_BYTES)
+                    __builtin_prefetch(pgi_dy_of_row(scatter, d, h) + i * step + at, 0, 2);
+}
+
+static void store_tile(const pgi_scatter *scatter, char *dx, int64_t lanes, const char *sums)
+{
+    const pgi_unit *unit = &scatter->unit;
+    const int64_t places = unit->end[2] - unit->begin[2];
+    const poolgrad_plan *plan = scatter->plan;
+    const int64_t *stride = plan->problem.target.stride + PGI_SPATIAL;
+    const bool grouped = plan->scale.beta == 0 && lanes > 1 &&
+                         lanes * (int64_t)plan->problem.element_size % PGI_LINE_BYTES == 0 &&
+                         pgi_side_by_side(&plan->problem.target, lanes);
+    int64_t d, h;
+
+    if (plan->scale.beta == 0 && pgi_is_dense(&plan->problem, lanes)) {
+        /* rows that follow each other without a gap are one row */
+        const bool rows = stride[1] == places * lanes || unit->end[1] - unit->begin[1] == 1;
+        const int64_t row = rows ? places * (unit->end[1] - unit->begin[1]) : places;
+
+        for (d = unit->begin[0]; d < unit->end[0]; d++) {
+            for (h = unit->begin[1]; h < (rows ? unit->begin[1] + 1 : unit->end[1]); h++) {
+                pgi_finish_row(plan, scatter->work, dx, d, h, unit->begin[2], sums, row, lanes);
+                sums += (size_t)(row * lanes) * plan->kernels.real;
+            }
+        }
+        return;
+    }
+    for (d = unit->begin[0]; d < unit->end[0]; d++) {
+        for (h = unit->begin[1]; h < unit->end[1]; h++) {
+            if (grouped)
+                pgi_finish_groups(plan, scatter->work, dx, d, h, unit->begin[2], sums, places,
+                                  lanes);
+            else
+                pgi_store_row(plan, dx, d, h, unit->begin[2], places, lanes, sums);
+            sums += (size_t)(places * lanes) * plan->kernels.real;
+        }
+    }
+}
+
+/* Whether dy of lanes apart can be dealt as it lies in memory: it has reals side by side, in one
+ * row, and lanes are not all in few sets of the cache. */
+static bool terms_in_place(const pgi_scatter *scatter)
+{
+    const pgi_problem *problem = &scatter->plan->problem;
+    const int64_t *stride = problem->source.stride + PGI_SPATIAL;
+    const pgi_range *windows = scatter->windows;
+
+    return problem->element_size == scatter->plan->kernels.real && stride[2] == 1 &&
+           problem->source.stride[PGI_CHANNEL] % (4 * FULL_VECTOR) != 0 &&
+           (length(windows[1]) == 1 || stride[1] == length(windows[2])) &&
+           (length(windows[0]) == 1 || stride[0] == length(windows[1]) * stride[1]);
+}
+
+/* So far apart are lanes that have so many cells each: lines of 16 lanes are then in as many sets
+ * of the cache. */
+static int64_t lane_pitch(int64_t cells)
+{
+    return (pgi_ceil_div(cells, FULL_VECTOR) | 1) * FULL_VECTOR;
+}
+
+int64_t pgi_deal_slack(bool apart, int64_t lanes)
+{
+    return PGI_SLACK + (apart ? lanes * 2 * FULL_VECTOR : 0);
+}
+
+/* The terms of the windows in all lanes, and how they lie. */
+static const char *set_terms(const pgi_scatter *scatter, pgi_deal *deal)
+{
+    const pgi_tensor *source = &scatter->plan->problem.source;
+    const size_t size = scatter->plan->problem.element_size;
+    int64_t lane;
+
+    if (!deal->apart) {
+        load_windows(scatter, scatter->dy, deal->lanes, scatter->terms);
+        return scatter->terms;
+    }
+    if (terms_in_place(scatter)) {
+        deal->term_lane = source->stride[PGI_CHANNEL];
+        return pgi_dy_of_row(scatter, scatter->windows[0].begin, scatter->windows[1].begin);
+    }
+    deal->term_lane = lane_pitch(deal->count);
+    for (lane = 0; lane < deal->lanes; lane++)
+        load_windows(scatter, scatter->dy + lane * source->stride[PGI_CHANNEL] * (int64_t)size, 1,
+                     scatter->terms +
+                         (size_t)(lane * deal->term_lane) * scatter->plan->kernels.real);
+    return scatter->terms;
+}
+
+void pgi_deal_tile(const pgi_scatter *scatter, char *dx, bool reached)
+{
+    const poolgrad_plan *plan = scatter->plan;
+    const pgi_unit *unit = &scatter->unit;
+    const int64_t channel = plan->problem.target.stride[PGI_CHANNEL];
+    char *sums = scatter->workspace + scatter->parts.sums;
+    pgi_deal deal = {.count = 1,
+                     .lanes = unit->lanes,
+                     .apart = scatter->parts.apart,
+                     .runs = scatter->parts.runs};
+    int64_t places = 1, lane;
+    int i;
+
+    for (i = 0; i < 3; i++) {
+        places *= unit->end[i] - unit->begin[i];
+        deal.count *= length(scatter->windows[i]);
+    }
+    deal.sum_lane = deal.apart ? lane_pitch(places) : places;
+    memset(sums, 0, (size_t)(deal.sum_lane * unit->lanes) * plan->kernels.real);
+    if (reached) {
+        const char *terms = set_terms(scatter, &deal);
+
+        plan->kernels.deal(sums, scatter->places, terms, &deal);
+    }
+    if (!deal.apart)
+        store_tile(scatter, dx, unit->lanes, sums);
+    for (lane = 0; lane < unit->lanes && deal.apart; lane++)
+        store_tile(scatter, dx + lane * channel * (int64_t)plan->problem.element_size, 1,
+                   sums + (size_t)(lane * deal.sum_lane) * plan->kernels.real);
+}
