@@ -29,14 +29,6 @@ typedef struct cell_shape {
     bool lanes;              /* channels are last */
 } cell_shape;
 
-/* Elements that a thread has side by side, as in kernels/cell.cuh. */
-static int64_t width_of(const pgi_problem *problem, bool lanes)
-{
-    if (!lanes)
-        return 16 / (int64_t)problem->element_size;
-    return problem->element_size == 8 ? 2 : 4;
-}
-
 /* ------------------------------------------------------------- what applies */
 
 static bool is_single(const pgi_axis *axis)
@@ -119,7 +111,8 @@ static bool all_usable(const pgi_problem *problem, bool lanes)
 {
     const bool forward = pgi_is_forward(problem->desc.op);
 
-    if (lanes && problem->target.extent[PGI_CHANNEL] % width_of(problem, true) != 0)
+    if (lanes &&
+        problem->target.extent[PGI_CHANNEL] % PGI_CELL_WIDTH((int)problem->element_size) != 0)
         return false;
     return usable(problem, &problem->source, !forward, lanes) &&
            usable(problem, &problem->target, forward, lanes) &&
@@ -195,9 +188,6 @@ static void fill_axes(pgi_cuda_cell *cell, const pgi_problem *problem, const cel
         cell->cells[i] = (int)(i + shape->axes < 3 ? axis->in : (axis->in + axis->pad_lo + 1) / 2);
     }
     cell->area = cell->in[1] * cell->in[2];
-    cell->plane = cell->in[0] * cell->area;
-    cell->by_width = pgi_cuda_quotient_by(cell->in[2]);
-    cell->by_height = pgi_cuda_quotient_by(cell->in[1]);
     cell->by_channels = pgi_cuda_quotient_by(problem->target.extent[PGI_CHANNEL]);
 }
 
@@ -208,7 +198,7 @@ static void fill(pgi_cuda_cell *cell, const poolgrad_cuda_plan *plan, const cell
     const pgi_problem *problem = &plan->problem;
     const pgi_indexing *indexing = &problem->indexing;
     const pgi_tensor *target = &problem->target;
-    const int64_t width = width_of(problem, shape->lanes);
+    const int size = (int)problem->element_size, width = PGI_CELL_ROW_WIDTH(size);
 
     *cell = (pgi_cuda_cell){
         .positions = strides_of(positions),
@@ -231,8 +221,9 @@ static void fill(pgi_cuda_cell *cell, const poolgrad_cuda_plan *plan, const cell
     };
     fill_axes(cell, problem, shape);
     if (shape->lanes) {
-        cell->vectors = in_vectors(positions, true, width) && in_vectors(windows, true, width) &&
-                        in_vectors(names, true, width);
+        cell->vectors = in_vectors(positions, true, PGI_CELL_WIDTH(size)) &&
+                        in_vectors(windows, true, PGI_CELL_WIDTH(size)) &&
+                        in_vectors(names, true, PGI_CELL_WIDTH(size));
     } else {
         cell->vectors = in_vectors(positions, false, width);
         cell->pairs = in_vectors(windows, false, width / 2) && in_vectors(names, false, width / 2);
@@ -301,31 +292,35 @@ static poolgrad_status add_maximum(poolgrad_cuda_plan *plan, const cell_shape *s
                                    const pgi_tensor *names, size_t codes, bool *possible,
                                    poolgrad_error *error)
 {
-    const int64_t width = width_of(&plan->problem, shape->lanes);
+    const int size = (int)plan->problem.element_size;
     pgi_cuda_step *step;
     pgi_cuda_cell *cell;
-    int64_t wanted;
+    int64_t wanted, lines;
 
     PGI_TRY(add_step(plan, "cell_maximum", plan->problem.has_x ? "winners" : "maximum", "", shape,
                      &step, &wanted, error));
     step->places_out = codes;
     cell = &step->parameters.cell;
     fill(cell, plan, shape, x, y, names);
-    cell->groups =
-        (unsigned)(shape->lanes ? cell->channels / width : pgi_ceil_div(cell->out[2], width / 2));
-    *possible = arrange(cell, shape->lanes,
-                        (int64_t)cell->groups * cell->out[0] * cell->out[1] *
-                            (shape->lanes ? cell->out[2] : 1));
+    if (shape->lanes)
+        cell->groups = cell->channels / (unsigned)PGI_CELL_MAXIMUM_WIDTH(shape->axes, size);
+    else
+        cell->groups = (unsigned)pgi_ceil_div(cell->out[2], PGI_CELL_ROW_WIDTH(size) / 2);
+    lines = (int64_t)cell->groups * cell->out[shape->axes == 3 ? 1 : 0] *
+            (shape->lanes ? cell->out[2] : 1);
+    cut(cell, cell->out[shape->axes == 3 ? 0 : 1],
+        lines * (shape->lanes ? cell->planes / cell->channels : cell->planes), wanted);
+    *possible = arrange(cell, shape->lanes, lines * cell->segments);
     spread(step, wanted);
     return POOLGRAD_OK;
 }
 
-/* Of what names winners, in a kernel's name. */
-static const char *bits_of(const pgi_problem *problem)
+/* Bytes of what names winners. */
+static int name_size(const pgi_problem *problem)
 {
     if (problem->has_x)
-        return "8_";
-    return problem->indexing.type == POOLGRAD_I64 ? "64_" : "32_";
+        return 1;
+    return problem->indexing.type == POOLGRAD_I64 ? 8 : 4;
 }
 
 static poolgrad_status add_gradient(poolgrad_cuda_plan *plan, const cell_shape *shape,
@@ -333,24 +328,26 @@ static poolgrad_status add_gradient(poolgrad_cuda_plan *plan, const cell_shape *
                                     poolgrad_error *error)
 {
     const pgi_problem *problem = &plan->problem;
-    const int64_t width = width_of(problem, shape->lanes);
+    const int size = (int)problem->element_size, name = name_size(problem);
+    const char *bits = name == 1 ? "8_" : name == 4 ? "32_" : "64_";
     pgi_cuda_step *step;
     pgi_cuda_cell *cell;
     int64_t wanted, lines;
 
-    PGI_TRY(add_step(plan, shape->lanes ? "cell_lanes" : "cell_rows", "gradient", bits_of(problem),
-                     shape, &step, &wanted, error));
+    PGI_TRY(add_step(plan, shape->lanes ? "cell_lanes" : "cell_rows", "gradient", bits, shape,
+                     &step, &wanted, error));
     step->places_in = codes;
     cell = &step->parameters.cell;
     fill(cell, plan, shape, &problem->target, &problem->source, names);
     cell->checks = plan->checks;
     if (shape->lanes) {
-        cell->groups = (unsigned)(cell->channels / (shape->axes == 3 ? 2 : width));
+        cell->groups = cell->channels / (unsigned)PGI_CELL_GRADIENT_WIDTH(shape->axes, size, name);
         lines = (int64_t)cell->groups * cell->cells[0] * cell->cells[1];
         cut(cell, cell->cells[2], lines * (cell->planes / cell->channels), wanted);
     } else {
         /* windows behind the last position are checked as well */
-        cell->groups = (unsigned)pgi_ceil_div(pgi_max(cell->in[2], 2 * cell->out[2]), width);
+        cell->groups = (unsigned)pgi_ceil_div(pgi_max(cell->in[2], 2 * cell->out[2]),
+                                              PGI_CELL_ROW_WIDTH(size));
         lines = (int64_t)cell->groups * cell->cells[0];
         cut(cell, cell->cells[1], lines * cell->planes, wanted);
     }

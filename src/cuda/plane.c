@@ -222,7 +222,7 @@ static poolgrad_status add_gradient(poolgrad_cuda_plan *plan, const pgi_problem 
     if (plane.chunk > plane.windows)
         plane.chunk = plane.windows;
     plane.chunk_pitch = pitch_of(plane.chunk);
-    plane.row_pitch = plane.by_rows ? plane.chunk / plane.out[2] + 2 : 0;
+    plane.row_pitch = plane.by_rows ? plane.chunk / plane.out[2] + 1 : 0;
     shared = plane.place_pitch * real +
              2 * (plane.chunk_pitch * (element + 2 * half) + plane.row_pitch * half);
     *possible = shared <= MOST_SHARED;

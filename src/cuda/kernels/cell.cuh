@@ -7,11 +7,6 @@
 #include "cuda/kernels/near.cuh"
 #include "cuda/kernels/quotient.cuh"
 
-/* Elements that a thread has side by side: 16 bytes of a row, and of channels no more than there
- * are registers for. */
-template <typename T> constexpr int pgi_cell_row_width = 16 / sizeof(T);
-template <typename T> constexpr int pgi_cell_width = sizeof(T) == 8 ? 2 : 4;
-
 /* Whether a place or window lies on an axis of so many. */
 __device__ inline bool within(int i, int extent)
 {
@@ -21,26 +16,6 @@ __device__ inline bool within(int i, int extent)
 __device__ inline int clamped(int i, int extent)
 {
     return min(max(i, 0), extent - 1);
-}
-
-/* Neighbours, widened. Of bf16 two lie in a word, which is all they need to be parted. */
-template <typename T, int V>
-__device__ inline void widen_all(const pgi_vector<T, V> &from, pgi_real<T> *to)
-{
-#pragma unroll
-    for (int i = 0; i < V; i++)
-        to[i] = widen(from.e[i]);
-}
-
-template <int V> __device__ inline void widen_all(const pgi_vector<pgi_bf16, V> &from, float *to)
-{
-    const uint32_t *words = (const uint32_t *)&from;
-
-#pragma unroll
-    for (int i = 0; i < V / 2; i++) {
-        to[2 * i] = __uint_as_float(words[i] << 16);
-        to[2 * i + 1] = __uint_as_float(words[i] & 0xffff0000u);
-    }
 }
 
 /* A plane, or the first of the channels that a thread has of an image. */
@@ -78,6 +53,12 @@ __device__ inline int first_place(const pgi_cuda_cell &cell, int od, int oh, int
     const int d = R == 3 ? 2 * od - cell.pad[0] : od;
 
     return d * cell.area + (2 * oh - cell.pad[1]) * cell.in[2] + 2 * ow - cell.pad[2];
+}
+
+/* The code of a tap. */
+__host__ __device__ constexpr int tap_code(int d, int h, int w)
+{
+    return d << 4 | h << 2 | w;
 }
 
 /* What a code adds to that. */

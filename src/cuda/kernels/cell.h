@@ -19,6 +19,16 @@ typedef enum pgi_cell_names {
     PGI_CELL_64
 } pgi_cell_names;
 
+/* Elements that a thread has side by side, by their bytes: 16 bytes of a row; of channels no more
+ * than there are registers for, which depends on the axes with cells and the bytes of names. */
+#define PGI_CELL_ROW_WIDTH(element) (16 / (element))
+#define PGI_CELL_WIDTH(element)     ((element) == 8 ? 2 : 4)
+#define PGI_CELL_MAXIMUM_WIDTH(axes, element)                                                      \
+    ((axes) == 3 ? 8 / (element) : PGI_CELL_WIDTH(element))
+#define PGI_CELL_GRADIENT_WIDTH(axes, element, name)                                               \
+    ((axes) == 3 ? ((name) == 1 && (element) == 2 ? 4 : 2)                                         \
+                 : ((name) == 8 ? 2 : PGI_CELL_WIDTH(element)))
+
 /* Where elements of a tensor lie. Places of a plane, or of an image, are 32 bits apart at most. */
 typedef struct pgi_cuda_cell_strides {
     int64_t batch, channel;
@@ -29,15 +39,15 @@ typedef struct pgi_cuda_cell {
     /* The axes. One that is not pooled is D, with cells of one position and one window, or of one
      * position, which a window of H or W has among taps that are not there. */
     int in[3], out[3], pad[3], cells[3];
-    int area, plane; /* places of H and W, of all axes */
-    pgi_cuda_quotient by_width, by_height, by_channels;
+    int area; /* places of H and W */
+    pgi_cuda_quotient by_channels;
 
     pgi_cuda_cell_strides positions, windows, names; /* of x or dx, of y or dy, of indices */
     int vectors; /* neighbours of positions, or channels, make vectors in all tensors */
     int pairs;   /* channels first: so do the half as many windows */
 
     /* Threads: `inner` of them have places of `members` planes, or of an image; they go through
-     * `outer` of these. Gradients march through a segment of `length` cells on H or W. */
+     * `outer` of these. They go through a segment of `length` cells, or windows, of an axis. */
     unsigned inner, outer, members, groups, segments, length;
     unsigned planes, channels;
 

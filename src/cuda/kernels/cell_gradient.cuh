@@ -24,18 +24,6 @@ template <typename T> __device__ inline T *kept(T *pointer)
     return pointer;
 }
 
-/* How results are stored: one by one, in vectors, or in vectors and as they are. */
-enum pgi_cell_mode {
-    CELL_SINGLE,
-    CELL_VECTORS,
-    CELL_PLAIN
-};
-
-__device__ inline int mode_of(const pgi_cuda_cell &cell, bool vectors)
-{
-    return kept(!vectors ? CELL_SINGLE : cell.plain ? CELL_PLAIN : CELL_VECTORS);
-}
-
 /* Where rows are no multiples of vectors: pieces of 8 bytes if these are in line, or one by one. */
 template <typename T, int V>
 __device__ inline void store_pieces(T *to, const pgi_real<T> (&sums)[V], pgi_real<T> alpha,
@@ -63,26 +51,24 @@ __device__ inline void store_pieces(T *to, const pgi_real<T> (&sums)[V], pgi_rea
     }
 }
 
-template <typename T, int V>
+/* PLAIN: in vectors, and as they are; else they may be neither. */
+template <bool PLAIN, typename T, int V>
 __device__ inline void store_sums(const pgi_cuda_cell &cell, T *to, const pgi_real<T> (&sums)[V],
-                                  int mode, int room)
+                                  bool vectors, int room)
 {
     const pgi_real<T> alpha = (pgi_real<T>)cell.alpha, beta = (pgi_real<T>)cell.beta;
 
-    if (mode == CELL_PLAIN) {
-        pgi_vector<T, V> made;
-
-#pragma unroll
-        for (int i = 0; i < V; i++)
-            narrow(sums[i], &made.e[i]);
-        store_vector<true>(to, made);
-    } else if (mode == CELL_VECTORS) {
+    if (PLAIN || vectors) {
         pgi_vector<T, V> made;
 
 #pragma unroll
         for (int i = 0; i < V; i++) {
-            made.e[i] = beta != 0 ? to[i] : T{};
-            store(&made.e[i], sums[i], alpha, beta);
+            if (PLAIN) {
+                narrow(sums[i], &made.e[i]);
+            } else {
+                made.e[i] = beta != 0 ? to[i] : T{};
+                store(&made.e[i], sums[i], alpha, beta);
+            }
         }
         store_vector<true>(to, made);
     } else {
@@ -90,20 +76,27 @@ __device__ inline void store_sums(const pgi_cuda_cell &cell, T *to, const pgi_re
     }
 }
 
-/* The place that a name stands for: an index, less that of place 0, or a code, from the window's
- * tap 0 on. What is not in the plane becomes a number that no position has. */
-template <typename Name>
-__device__ inline int place_of(const pgi_cuda_cell &cell, Name name, int64_t base, int first,
-                               bool there)
+/* What a position compares with: the place that an index stands for, or a code. What is not in the
+ * plane, or not there, becomes a number that no position has. */
+template <typename Name> __device__ inline int winner_of(Name name, int64_t base, bool there)
 {
     const int64_t place = (int64_t)name - base;
 
-    if (sizeof(Name) == 1) {
-        const int coded = first + code_distance(cell, (int)name);
-
-        return there ? coded : -1;
-    }
+    if (sizeof(Name) == 1)
+        return there ? (int)name : -1;
     return there && (unsigned)(place >> 32) == 0 ? (int)place : -1;
+}
+
+/* What a position compares it with, if it is tap (d, h, w) of the window. */
+template <typename Name> __device__ inline int winner_at(int place, int d, int h, int w)
+{
+    return sizeof(Name) == 1 ? tap_code(d, h, w) : place;
+}
+
+/* A position's tap on an axis, the position being `parity` of its cell, of window s of SIDE. */
+template <int SIDE> __host__ __device__ constexpr int cell_tap(int parity, int s)
+{
+    return parity + 2 * (SIDE - 1 - s);
 }
 
 /* One name, of memory that nobody writes. */
@@ -122,45 +115,54 @@ __device__ inline uint8_t load_name(const uint8_t *from)
     return __ldg(from);
 }
 
-/* Whether a place is that of a tap. `first` is the place of the window's first tap that lies inside
- * on W, or of what would be it, and `columns` the number of those; `slice` the first place of the
- * slice, outside of which the rows lie that do not exist. */
-template <int K>
-__device__ inline bool is_tap(const pgi_cuda_cell &cell, int place, int slice, int first,
-                              int columns)
-{
-    const unsigned beyond = (unsigned)(place - first), row = (unsigned)cell.in[2];
-    bool good = beyond < (unsigned)columns;
+/* The places of an axis that a window has, the first and how many; counted in places of a plane,
+ * which are `unit` for one of the axis. */
+struct pgi_cell_reach {
+    int first, count;
 
-    good |= beyond - row < (unsigned)columns;
-    if (K == 3)
-        good |= beyond - 2 * row < (unsigned)columns;
-    return good & ((unsigned)(place - slice) < (unsigned)cell.area);
-}
-
-/* The same in general. */
-template <int K, int R>
-__device__ inline bool is_tap_of(const pgi_cuda_cell &cell, int place, int od, int oh, int ow)
-{
-    const unsigned row = quick_quotient((unsigned)place, cell.by_width);
-    const unsigned slice = quick_quotient(row, cell.by_height);
-
-    return ((unsigned)place < (unsigned)cell.plane) &
-           (R == 3 ? within((int)slice - (2 * od - cell.pad[0]), K) : (int)slice == od) &
-           within((int)(row - slice * (unsigned)cell.in[1]) - (2 * oh - cell.pad[1]), K) &
-           within(place - (int)row * cell.in[2] - (2 * ow - cell.pad[2]), K);
-}
-
-/* The columns of a window that lie inside: which tap is the first, and how many there are. */
-template <int K> struct pgi_cell_columns {
-    int skipped, count;
-
-    __device__ pgi_cell_columns(const pgi_cuda_cell &cell, int ow)
-        : skipped(max(0, cell.pad[2] - 2 * ow)),
-          count(min(K, cell.in[2] + cell.pad[2] - 2 * ow) - max(0, cell.pad[2] - 2 * ow))
+    template <int K> __device__ static pgi_cell_reach of(int o, int pad, int in, int unit)
     {
+        const int first = max(0, 2 * o - pad);
+
+        return {first * unit, (min(in, 2 * o - pad + K) - first) * unit};
+    }
+
+    /* Of slices, which with two axes are not pooled. */
+    template <int K, int R>
+    __device__ static pgi_cell_reach of_slices(const pgi_cuda_cell &cell, int od)
+    {
+        if (R == 2)
+            return {od * cell.area, cell.area};
+        return of<K>(od, cell.pad[0], cell.in[0], cell.area);
+    }
+
+    __device__ bool holds(unsigned place) const
+    {
+        return place - (unsigned)first < (unsigned)count;
     }
 };
+
+/* n modulo m, for n below K * m. */
+template <int K> __device__ inline unsigned modulo(unsigned n, unsigned m)
+{
+#pragma unroll
+    for (int k = 1; k < K; k++)
+        n = min(n, n - m);
+    return n;
+}
+
+/* Whether a place is that of a tap. */
+template <int K, int R>
+__device__ inline bool is_tap(const pgi_cuda_cell &cell, int place, const pgi_cell_reach &slices,
+                              const pgi_cell_reach &rows, const pgi_cell_reach &columns)
+{
+    const unsigned beyond = (unsigned)(place - slices.first);
+    const unsigned in_slice = R == 3 ? modulo<K>(beyond, (unsigned)cell.area) : beyond;
+    const unsigned in_rows = in_slice - (unsigned)rows.first;
+
+    return (beyond < (unsigned)slices.count) & (in_rows < (unsigned)rows.count) &
+           columns.holds(modulo<K>(in_rows, (unsigned)cell.in[2]));
+}
 
 /* A row of indices of which at least one is no tap's: `count` of them, `step` apart, in `lanes`
  * planes each. */
@@ -177,22 +179,29 @@ __device__ static __noinline__ void examine(const pgi_cuda_cell *cell,
                                             const pgi_cell_suspects<Name> *row,
                                             const pgi_cell_plane *plane, unsigned long long *bad)
 {
-    for (int j = 0; j < row->count; j++)
+    const pgi_cell_reach slices = pgi_cell_reach::of_slices<K, R>(*cell, row->od);
+    const pgi_cell_reach rows =
+        pgi_cell_reach::of<K>(row->oh, cell->pad[1], cell->in[1], cell->in[2]);
+
+    for (int j = 0; j < row->count; j++) {
+        const pgi_cell_reach columns =
+            pgi_cell_reach::of<K>(row->ow + j, cell->pad[2], cell->in[2], 1);
+
         for (int i = 0; i < row->lanes; i++) {
             const Name name = row->names[j * row->step + i];
             const int64_t number = (int64_t)plane->batch * cell->channels + plane->channel + i;
-            const int place =
-                place_of(*cell, name, plane->index(*cell) + i * cell->index_channel, 0, true);
+            const int place = winner_of(name, plane->index(*cell) + i * cell->index_channel, true);
 
             if (name == (Name)-1 && cell->no_winner)
                 continue;
-            if (!is_tap_of<K, R>(*cell, place, row->od, row->oh, row->ow + j))
+            if (!is_tap<K, R>(*cell, place, slices, rows, columns))
                 atomicMin(bad,
                           (unsigned long long)(((number * cell->out[0] + row->od) * cell->out[1] +
                                                 row->oh) *
                                                    (int64_t)cell->out[2] +
                                                row->ow + j));
         }
+    }
 }
 
 #endif

@@ -1,33 +1,30 @@
 // SPDX-License-Identifier: MIT
-// The maxima of windows of 2 or 3 with stride 2: the forward pass, and the winners of a gradient from x.
-// A thread has windows side by side, or V channels of one. It loads all taps at once; a tap outside
-// the input is replaced by the nearest inside, which changes no maximum, and in the end its code by
-// that one's. Where nothing is NaN, that and "larger wins" are all there is to do.
+// The maxima of windows of 2 or 3 with stride 2: the forward pass, and the winners of a gradient
+// from x. A thread has windows side by side, or V channels of one, and goes along the first axis
+// that is pooled. Of a window there it takes the taps layer by layer; a layer that two windows
+// share is looked at once, and the next one is loaded meanwhile. A tap outside the input is
+// replaced by the nearest inside, which changes no maximum, and in the end its code by that one's.
+// Where nothing is NaN, that and "larger wins" are all there is to do.
 #include "cuda/kernels/cell.cuh"
 #include "cuda/kernels/winner.cuh"
 
 #include <math_constants.h>
 
-// How taps are compared: where none is NaN, with the value of the winner or for the winner alone; or by
-// the rules.
-enum pgi_cell_rules { CELL_VALUES, CELL_WINNERS, CELL_NAN };
-
-// The best of a window so far, and the code of its tap.
-template <typename Real> struct pgi_cell_best {
-    Real value;
-    int code;
+// Whether values are wanted, or winners alone.
+enum pgi_cell_rules {
+    CELL_VALUES,
+    CELL_WINNERS
 };
 
-// What the taps of one slice do to it, in row-major order.
+// The best of some taps, in row-major order, if none is NaN.
 template <int RULES, typename Real> struct pgi_cell_bout {
-    Real best; // CELL_WINNERS: NaN from the first on
-    int code;  // of the last winner in this slice, -1: none
-    bool nan;  // CELL_VALUES: one was
+    Real best = (Real)-CUDART_INF; // CELL_WINNERS: NaN from the first on
+    int code = 0;                  // of its tap
+    bool nan = false;              // CELL_VALUES: one was
 
-    __device__ void meet(Real value, int tap, bool first, int rule)
+    __device__ void meet(Real value, int tap)
     {
-        const bool wins_now =
-            RULES == CELL_NAN ? (first && tap == 0) || wins(rule, value, best) : value > best;
+        const bool wins_now = value > best;
 
         code = wins_now ? tap : code;
         if (RULES == CELL_WINNERS) {
@@ -127,252 +124,334 @@ __device__ static void store_winners(const pgi_cuda_cell &cell, void *names, int
     }
 }
 
-// ---------------------------------------------------------- channels first
+// ------------------------------------------------------------------- layers
 
-// The taps of OWN windows side by side: V columns, and one more before or behind, of K rows.
-template <typename T, int K, int E> struct pgi_cell_taps {
-    static constexpr int V = pgi_cell_row_width<T>, OWN = V / 2, COLUMNS = V - 2 + K;
-    int column, beyond; // of the V, and the one more
-    int row[K];         // offsets
-    bool vectors;
+// What a layer is: rows of a slice, or with two axes one row. AXIS is the one they lie along.
+template <int K, int R> struct pgi_cell_layers {
+    static constexpr int SIDE = K, AXES = R, AXIS = R == 3 ? 0 : 1, ROWS = R == 3 ? K : 1;
 
-    __device__ void load(const pgi_cuda_cell &cell, const T *x,
-                         pgi_real<T> (&value)[K][COLUMNS]) const
+    // Of a tap in layer t of a window.
+    static __host__ __device__ constexpr int code(int t, int row, int column)
     {
-        if (vectors) {
-            pgi_vector<T, V> loaded[K];
-            T beside[K];
-
-#pragma unroll
-            for (int th = 0; th < K; th++) {
-                load_vector<true>(x + (row[th] + column), &loaded[th]);
-                if (K == 3)
-                    beside[th] = load_element(x + (row[th] + beyond));
-            }
-#pragma unroll
-            for (int th = 0; th < K; th++) {
-                widen_all(loaded[th], value[th] + E);
-                if (K == 3)
-                    value[th][E ? 0 : COLUMNS - 1] = widen(beside[th]);
-            }
-        } else {
-#pragma unroll
-            for (int th = 0; th < K; th++)
-#pragma unroll
-                for (int c = 0; c < COLUMNS; c++)
-                    value[th][c] =
-                        widen(load_element(x + (row[th] + clamped(column - E + c, cell.in[2]))));
-        }
+        return R == 3 ? tap_code(t, row, column) : tap_code(0, t, column);
     }
 };
 
-// The winners of OWN windows; whether a tap is NaN.
-template <int RULES, typename T, int K, int E, int R>
-__device__ static bool contest_rows(const pgi_cuda_cell &cell, const T *x,
-                                    const pgi_cell_taps<T, K, E> &taps, int od,
-                                    pgi_cell_best<pgi_real<T>> (&best)[pgi_cell_taps<T, K, E>::OWN])
-{
-    typedef pgi_cell_taps<T, K, E> Taps;
-    typedef pgi_real<T> Real;
-    bool nan = false;
+// Channels first: a layer has V columns, and one more before or behind, of OWN windows side by
+// side.
+template <typename Element, int K, int E, int R> struct pgi_cell_row_taps : pgi_cell_layers<K, R> {
+    typedef Element T;
+    using pgi_cell_layers<K, R>::ROWS;
+    static constexpr int V = PGI_CELL_ROW_WIDTH(sizeof(T)), OWN = V / 2;
+    struct Layer {
+        pgi_vector<T, V> middle[ROWS];
+        T beside[ROWS];
+    };
 
-#pragma unroll
-    for (int j = 0; j < Taps::OWN; j++)
-        best[j] = {(Real)-CUDART_INF, 0};
-#pragma unroll 1
-    for (int td = 0; td < (R == 3 ? K : 1); td++) {
-        const int d = R == 3 ? clamped(2 * od - cell.pad[0] + td, cell.in[0]) : od;
-        Real value[K][Taps::COLUMNS];
+    int column, beyond; // of the V, and the one more
+    int row[ROWS];      // offsets
+    bool vectors;
 
-        taps.load(cell, x + d * cell.positions.place[0], value);
+    __device__ void load(const pgi_cuda_cell &cell, const T *x, Layer *layer) const
+    {
 #pragma unroll
-        for (int j = 0; j < Taps::OWN; j++) {
-            pgi_cell_bout<RULES, Real> bout = {best[j].value, -1, false};
-
+        for (int r = 0; r < ROWS; r++) {
+            if (vectors) {
+                load_vector<true>(x + (row[r] + column), &layer->middle[r]);
+            } else {
 #pragma unroll
-            for (int th = 0; th < K; th++)
-#pragma unroll
-                for (int tw = 0; tw < K; tw++)
-                    bout.meet(value[th][2 * j + tw], th << 2 | tw, td == 0, cell.nan);
-            best[j].value = bout.best;
-            best[j].code = bout.code >= 0 ? td << 4 | bout.code : best[j].code;
-            nan |= bout.saw_nan();
+                for (int c = 0; c < V; c++)
+                    layer->middle[r].e[c] =
+                        load_element(x + (row[r] + clamped(column + c, cell.in[2])));
+            }
+            if (K == 3)
+                layer->beside[r] = load_element(x + (row[r] + beyond));
         }
     }
-    return nan;
+
+    static __device__ pgi_real<T> value(const Layer &layer, int j, int r, int tap)
+    {
+        const int c = 2 * j + tap - E;
+
+        return c < 0 || c >= V ? widen(layer.beside[r]) : widen(layer.middle[r], c);
+    }
+};
+
+// Channels last: OWN channels of one window.
+template <typename Element, int K, int R> struct pgi_cell_lane_taps : pgi_cell_layers<K, R> {
+    typedef Element T;
+    using pgi_cell_layers<K, R>::ROWS;
+    static constexpr int OWN = PGI_CELL_MAXIMUM_WIDTH(R, sizeof(T));
+    struct Layer {
+        pgi_vector<T, OWN> tap[ROWS][K];
+    };
+
+    int row[ROWS], column[K]; // offsets
+    bool vectors;
+
+    template <bool ALIGNED> __device__ void load_all(const T *x, Layer *layer) const
+    {
+#pragma unroll
+        for (int r = 0; r < ROWS; r++)
+#pragma unroll
+            for (int c = 0; c < K; c++)
+                load_vector<ALIGNED>(x + (row[r] + column[c]), &layer->tap[r][c]);
+    }
+
+    __device__ void load(const pgi_cuda_cell &, const T *x, Layer *layer) const
+    {
+        if (vectors)
+            load_all<true>(x, layer);
+        else
+            load_all<false>(x, layer);
+    }
+
+    static __device__ pgi_real<T> value(const Layer &layer, int j, int r, int tap)
+    {
+        return widen(layer.tap[r][tap], j);
+    }
+};
+
+// ------------------------------------------------------------------ contest
+
+template <int RULES, typename Taps>
+using pgi_cell_bouts = pgi_cell_bout<RULES, pgi_real<typename Taps::T>>[Taps::OWN];
+
+// Layer t of all windows.
+template <int RULES, typename Taps>
+__device__ static void meet_layer(const typename Taps::Layer &layer, int t,
+                                  pgi_cell_bouts<RULES, Taps> &bouts)
+{
+#pragma unroll
+    for (int j = 0; j < Taps::OWN; j++)
+#pragma unroll
+        for (int r = 0; r < Taps::ROWS; r++)
+#pragma unroll
+            for (int c = 0; c < Taps::SIDE; c++)
+                bouts[j].meet(Taps::value(layer, j, r, c), Taps::code(t, r, c));
 }
 
-// RULES: whether values are wanted, or winners alone, as codes.
+// The winners by the rules for NaN, from the first tap on; `first`: where layer 0 is on the axis.
+template <int RULES, typename Taps>
+__device__ static void contest_by_rules(const pgi_cuda_cell &cell, const typename Taps::T *x,
+                                        const Taps &taps, int first,
+                                        pgi_cell_bouts<RULES, Taps> &bouts)
+{
+    constexpr int AXIS = Taps::AXIS;
+
+#pragma unroll 1
+    for (int t = 0; t < Taps::SIDE; t++) {
+        typename Taps::Layer layer;
+
+        taps.load(cell, x + clamped(first + t, cell.in[AXIS]) * cell.positions.place[AXIS], &layer);
+#pragma unroll
+        for (int j = 0; j < Taps::OWN; j++)
+#pragma unroll
+            for (int r = 0; r < Taps::ROWS; r++)
+#pragma unroll
+                for (int c = 0; c < Taps::SIDE; c++) {
+                    const auto value = Taps::value(layer, j, r, c);
+
+                    if ((t == 0 && r == 0 && c == 0) || wins(cell.nan, value, bouts[j].best)) {
+                        bouts[j].best = value;
+                        bouts[j].code = Taps::code(t, r, c);
+                    }
+                }
+    }
+}
+
+// Goes through windows [begin, end) of the axis and hands each to `finish`.
+template <int RULES, typename Taps, typename Finish>
+__device__ static void go_along(const pgi_cuda_cell &cell, const typename Taps::T *x,
+                                const Taps &taps, int begin, int end, Finish finish)
+{
+    constexpr int K = Taps::SIDE, AXIS = Taps::AXIS;
+    typename Taps::Layer first, second; // of the two that a window has for itself, or with the next
+    pgi_cell_bouts<RULES, Taps> shared = {};
+    int place = 2 * begin - cell.pad[AXIS]; // of layer 0
+    const auto load = [&](int t, typename Taps::Layer *layer) {
+        const int there = clamped(place + t, cell.in[AXIS]);
+
+        taps.load(cell, x + there * cell.positions.place[AXIS], layer);
+    };
+
+    load(0, &first);
+    if (K == 3) {
+        load(1, &second);
+        meet_layer<RULES, Taps>(first, 0, shared);
+        first = second;
+    }
+#pragma unroll 1
+    for (int o = begin; o < end; o++, place += 2) {
+        pgi_cell_bouts<RULES, Taps> bouts = {};
+        bool nan = false;
+
+        load(K - 1, &second);
+        if (K == 3) {
+#pragma unroll
+            for (int j = 0; j < Taps::OWN; j++) {
+                bouts[j] = shared[j];
+                shared[j] = {};
+            }
+        }
+        meet_layer<RULES, Taps>(first, K - 2, bouts);
+        if (o + 1 < end)
+            load(K, &first);
+        if (K == 3) {
+            meet_layer<RULES, Taps>(second, 0, shared);
+#pragma unroll
+            for (int j = 0; j < Taps::OWN; j++) {
+                bouts[j].meet(shared[j].best, Taps::code(2, 0, 0) + shared[j].code);
+                bouts[j].nan |= shared[j].nan;
+            }
+        } else {
+            meet_layer<RULES, Taps>(second, 1, bouts);
+        }
+#pragma unroll
+        for (int j = 0; j < Taps::OWN; j++)
+            nan |= bouts[j].saw_nan();
+        if (nan)
+            contest_by_rules<RULES, Taps>(cell, x, taps, place, bouts);
+        finish(o, bouts);
+    }
+}
+
+// ------------------------------------------------------------------ threads
+
+// Values and names of the windows of a thread, the first of which is (od, oh, ow); they lie behind
+// each other on W or are channels of one.
+template <int RULES, bool LANES, typename Taps>
+__device__ static void store_windows(const pgi_cuda_cell &cell, const pgi_cuda_memory &memory,
+                                     const pgi_cell_plane &plane, int od, int oh, int ow,
+                                     bool vectors, const pgi_cell_bouts<RULES, Taps> &bouts)
+{
+    typedef typename Taps::T T;
+    typedef pgi_real<T> Real;
+    constexpr int K = Taps::SIDE, R = Taps::AXES, OWN = Taps::OWN;
+    const int last = LANES ? ow : ow + OWN - 1, room = LANES ? OWN : cell.out[2] - ow;
+    const pgi_cell_clip d =
+        R == 3 ? pgi_cell_clip::of<K>(od, cell.pad[0], cell.in[0]) : pgi_cell_clip{0, 0};
+    const pgi_cell_clip h = pgi_cell_clip::of<K>(oh, cell.pad[1], cell.in[1]);
+    const bool inside = (R == 2 || d.whole(K)) && h.whole(K) &&
+                        pgi_cell_clip::of<K>(ow, cell.pad[2], cell.in[2]).whole(K) &&
+                        pgi_cell_clip::of<K>(last, cell.pad[2], cell.in[2]).whole(K);
+    Real value[OWN];
+    int code[OWN];
+
+#pragma unroll
+    for (int j = 0; j < OWN; j++) {
+        value[j] = bouts[j].best;
+        code[j] = bouts[j].code;
+    }
+    if (!inside) {
+#pragma unroll
+        for (int j = 0; j < OWN; j++)
+            code[j] = clip_code(code[j], d, h,
+                                pgi_cell_clip::of<K>(LANES ? ow : ow + j, cell.pad[2], cell.in[2]));
+    }
+    if (RULES == CELL_VALUES && memory.target)
+        store_values((T *)memory.target + plane.offset(cell.windows) +
+                         (place_offset(cell.windows, od, oh) + ow * cell.windows.place[2]),
+                     value, (Real)cell.alpha, (Real)cell.beta, vectors, room);
+    if (memory.indices_out)
+        store_winners<RULES>(cell, memory.indices_out,
+                             plane.offset(cell.names) +
+                                 (place_offset(cell.names, od, oh) + ow * cell.names.place[2]),
+                             code, first_place<R>(cell, od, oh, ow), LANES ? 0 : 2,
+                             plane.index(cell), LANES ? cell.index_channel : 0,
+                             LANES ? cell.vectors : cell.pairs, room);
+}
+
+// A thread's windows [begin, end) of the axis that it goes along, and its place on the other.
+struct pgi_cell_share {
+    int across, begin, end;
+    unsigned member;
+
+    template <int R> __device__ static pgi_cell_share of(const pgi_cuda_cell &cell, unsigned line)
+    {
+        const unsigned width = (unsigned)cell.out[R == 3 ? 1 : 0], segment = line / width;
+        const unsigned member = segment / cell.segments;
+        const int begin = (int)((segment - member * cell.segments) * cell.length);
+
+        return {(int)(line - segment * width), begin,
+                min(begin + (int)cell.length, cell.out[R == 3 ? 0 : 1]), member};
+    }
+};
+
+template <int RULES, typename Taps, bool LANES>
+__device__ static void march(const pgi_cuda_cell &cell, const pgi_cuda_memory &memory,
+                             const pgi_cell_plane &plane, const Taps &taps,
+                             const pgi_cell_share &share, int ow, bool vectors)
+{
+    typedef typename Taps::T T;
+    constexpr int R = Taps::AXES;
+    const T *x = (const T *)memory.source + plane.offset(cell.positions) +
+                 (R == 3 ? 0 : share.across * cell.positions.place[0]);
+
+    go_along<RULES>(cell, x, taps, share.begin, share.end,
+                    [&](int o, const pgi_cell_bouts<RULES, Taps> &bouts) {
+                        store_windows<RULES, LANES, Taps>(
+                            cell, memory, plane, R == 3 ? o : share.across,
+                            R == 3 ? share.across : o, ow, vectors, bouts);
+                    });
+}
+
 template <int RULES, typename T, int K, int E, int R>
 __device__ static void maximum_rows(const pgi_cuda_cell &cell, const pgi_cuda_memory &memory)
 {
-    typedef pgi_cell_taps<T, K, E> Taps;
-    typedef pgi_real<T> Real;
-    constexpr int V = Taps::V, OWN = Taps::OWN;
-    const unsigned v = blockIdx.x * blockDim.x + threadIdx.x;
-    const unsigned line = v / cell.groups, slice = line / (unsigned)cell.out[1];
-    const unsigned member = slice / (unsigned)cell.out[0];
-    const int od = (int)(slice - member * (unsigned)cell.out[0]);
-    const int oh = (int)(line - slice * (unsigned)cell.out[1]);
-    const int ow = (int)(v - line * cell.groups) * OWN;
-    const pgi_cell_clip d = R == 3 ? pgi_cell_clip::of<K>(od, cell.pad[0], cell.in[0])
-                                   : pgi_cell_clip{0, 0};
-    const pgi_cell_clip h = pgi_cell_clip::of<K>(oh, cell.pad[1], cell.in[1]);
-    const bool edge = !((R == 2 || d.whole(K)) && h.whole(K) &&
-                        pgi_cell_clip::of<K>(ow, cell.pad[2], cell.in[2]).whole(K) &&
-                        pgi_cell_clip::of<K>(ow + OWN - 1, cell.pad[2], cell.in[2]).whole(K));
-    const bool pairs = cell.pairs && is_aligned<T, OWN>((const T *)memory.target);
+    typedef pgi_cell_row_taps<T, K, E, R> Taps;
+    constexpr int V = Taps::V;
+    const unsigned v = blockIdx.x * blockDim.x + threadIdx.x, line = v / cell.groups;
+    const pgi_cell_share share = pgi_cell_share::of<R>(cell, line);
+    const int ow = (int)(v - line * cell.groups) * Taps::OWN;
+    const bool pairs = cell.pairs && is_aligned<T, Taps::OWN>((const T *)memory.target);
     Taps taps;
 
     if (v >= cell.inner)
         return;
     taps.column = 2 * ow;
     taps.beyond = clamped(E ? taps.column - 1 : taps.column + V, cell.in[2]);
-    taps.vectors = cell.vectors && taps.column + V <= cell.in[2] &&
-                   is_aligned<T, V>((const T *)memory.source);
+    taps.vectors =
+        cell.vectors && taps.column + V <= cell.in[2] && is_aligned<T, V>((const T *)memory.source);
 #pragma unroll
-    for (int th = 0; th < K; th++)
-        taps.row[th] = clamped(2 * oh - cell.pad[1] + th, cell.in[1]) * cell.positions.place[1];
+    for (int r = 0; r < Taps::ROWS; r++)
+        taps.row[r] = R == 3 ? clamped(2 * share.across - cell.pad[1] + r, cell.in[1]) *
+                                   cell.positions.place[1]
+                             : 0;
     for (unsigned u = blockIdx.y; u < cell.outer; u += gridDim.y) {
-        const unsigned number = u * cell.members + member;
-        const pgi_cell_plane plane = plane_of(cell, number);
-        const T *x = (const T *)memory.source + plane.offset(cell.positions);
-        pgi_cell_best<Real> best[OWN];
-        Real value[OWN];
-        int code[OWN];
+        const unsigned number = u * cell.members + share.member;
 
         if (number >= cell.planes)
             return;
-        if (contest_rows<RULES, T, K, E, R>(cell, x, taps, od, best))
-            contest_rows<CELL_NAN, T, K, E, R>(cell, x, taps, od, best);
-#pragma unroll
-        for (int j = 0; j < OWN; j++) {
-            value[j] = best[j].value;
-            code[j] = best[j].code;
-        }
-        if (edge) {
-#pragma unroll
-            for (int j = 0; j < OWN; j++)
-                code[j] = clip_code(code[j], d, h,
-                                    pgi_cell_clip::of<K>(ow + j, cell.pad[2], cell.in[2]));
-        }
-        if (RULES == CELL_VALUES && memory.target)
-            store_values((T *)memory.target + plane.offset(cell.windows) +
-                             (place_offset(cell.windows, od, oh) + ow),
-                         value, (Real)cell.alpha, (Real)cell.beta, pairs, cell.out[2] - ow);
-        if (memory.indices_out)
-            store_winners<RULES>(cell, memory.indices_out,
-                                 plane.offset(cell.names) + (place_offset(cell.names, od, oh) + ow),
-                                 code, first_place<R>(cell, od, oh, ow), 2, plane.index(cell), 0,
-                                 cell.pairs, cell.out[2] - ow);
+        march<RULES, Taps, false>(cell, memory, plane_of(cell, number), taps, share, ow, pairs);
     }
-}
-
-// ----------------------------------------------------------- channels last
-
-template <int RULES, typename T, int K, int R>
-__device__ static bool contest_lanes(const pgi_cuda_cell &cell, const T *x, bool vectors, int od,
-                                     const int (&row)[K], const int (&column)[K],
-                                     pgi_cell_best<pgi_real<T>> (&best)[pgi_cell_width<T>])
-{
-    typedef pgi_real<T> Real;
-    constexpr int V = pgi_cell_width<T>;
-    bool nan = false;
-
-#pragma unroll
-    for (int i = 0; i < V; i++)
-        best[i] = {(Real)-CUDART_INF, 0};
-#pragma unroll 1
-    for (int td = 0; td < (R == 3 ? K : 1); td++) {
-        const int d = R == 3 ? clamped(2 * od - cell.pad[0] + td, cell.in[0]) : od;
-        const T *slice = x + d * cell.positions.place[0];
-        pgi_vector<T, V> loaded[K * K];
-        Real value[K * K][V];
-
-        if (vectors) {
-#pragma unroll
-            for (int tap = 0; tap < K * K; tap++)
-                load_vector<true>(slice + (row[tap / K] + column[tap % K]), &loaded[tap]);
-        } else {
-#pragma unroll
-            for (int tap = 0; tap < K * K; tap++)
-                load_vector<false>(slice + (row[tap / K] + column[tap % K]), &loaded[tap]);
-        }
-#pragma unroll
-        for (int tap = 0; tap < K * K; tap++)
-            widen_all(loaded[tap], value[tap]);
-#pragma unroll
-        for (int i = 0; i < V; i++) {
-            pgi_cell_bout<RULES, Real> bout = {best[i].value, -1, false};
-
-#pragma unroll
-            for (int tap = 0; tap < K * K; tap++)
-                bout.meet(value[tap][i], (tap / K) << 2 | tap % K, td == 0, cell.nan);
-            best[i].value = bout.best;
-            best[i].code = bout.code >= 0 ? td << 4 | bout.code : best[i].code;
-            nan |= bout.saw_nan();
-        }
-    }
-    return nan;
 }
 
 template <int RULES, typename T, int K, int R>
 __device__ static void maximum_lanes(const pgi_cuda_cell &cell, const pgi_cuda_memory &memory)
 {
-    typedef pgi_real<T> Real;
-    constexpr int V = pgi_cell_width<T>;
-    const unsigned v = blockIdx.x * blockDim.x + threadIdx.x;
-    const unsigned window = v / cell.groups, line = window / (unsigned)cell.out[2];
-    const int channel = (int)(v - window * cell.groups) * V;
-    const int od = (int)(line / (unsigned)cell.out[1]);
-    const int oh = (int)(line - (unsigned)od * (unsigned)cell.out[1]);
+    typedef pgi_cell_lane_taps<T, K, R> Taps;
+    const unsigned v = blockIdx.x * blockDim.x + threadIdx.x, window = v / cell.groups;
+    const unsigned line = window / (unsigned)cell.out[2];
+    const int channel = (int)(v - window * cell.groups) * Taps::OWN;
     const int ow = (int)(window - line * (unsigned)cell.out[2]);
-    const pgi_cell_clip d = R == 3 ? pgi_cell_clip::of<K>(od, cell.pad[0], cell.in[0])
-                                   : pgi_cell_clip{0, 0};
-    const pgi_cell_clip h = pgi_cell_clip::of<K>(oh, cell.pad[1], cell.in[1]);
-    const pgi_cell_clip w = pgi_cell_clip::of<K>(ow, cell.pad[2], cell.in[2]);
-    const bool edge = !((R == 2 || d.whole(K)) && h.whole(K) && w.whole(K));
-    const bool load = cell.vectors && is_aligned<T, V>((const T *)memory.source);
-    const bool keep = cell.vectors && is_aligned<T, V>((const T *)memory.target);
-    int row[K], column[K];
+    const pgi_cell_share share = pgi_cell_share::of<R>(cell, line);
+    const bool keep = cell.vectors && is_aligned<T, Taps::OWN>((const T *)memory.target);
+    Taps taps;
 
     if (v >= cell.inner)
         return;
+    taps.vectors = cell.vectors && is_aligned<T, Taps::OWN>((const T *)memory.source);
 #pragma unroll
-    for (int t = 0; t < K; t++) {
-        row[t] = clamped(2 * oh - cell.pad[1] + t, cell.in[1]) * cell.positions.place[1];
-        column[t] = clamped(2 * ow - cell.pad[2] + t, cell.in[2]) * cell.positions.place[2];
-    }
-    for (unsigned u = blockIdx.y; u < cell.outer; u += gridDim.y) {
-        const pgi_cell_plane plane = {(int)u, channel};
-        const T *x = (const T *)memory.source + plane.offset(cell.positions);
-        pgi_cell_best<Real> best[V];
-        Real value[V];
-        int code[V];
-
-        if (contest_lanes<RULES, T, K, R>(cell, x, load, od, row, column, best))
-            contest_lanes<CELL_NAN, T, K, R>(cell, x, load, od, row, column, best);
+    for (int r = 0; r < Taps::ROWS; r++)
+        taps.row[r] = R == 3 ? clamped(2 * share.across - cell.pad[1] + r, cell.in[1]) *
+                                   cell.positions.place[1]
+                             : 0;
 #pragma unroll
-        for (int i = 0; i < V; i++) {
-            value[i] = best[i].value;
-            code[i] = best[i].code;
-        }
-        if (edge) {
-#pragma unroll
-            for (int i = 0; i < V; i++)
-                code[i] = clip_code(code[i], d, h, w);
-        }
-        if (RULES == CELL_VALUES && memory.target)
-            store_values((T *)memory.target + plane.offset(cell.windows) +
-                             (place_offset(cell.windows, od, oh) + ow * cell.windows.place[2]),
-                         value, (Real)cell.alpha, (Real)cell.beta, keep, V);
-        if (memory.indices_out)
-            store_winners<RULES>(cell, memory.indices_out,
-                          plane.offset(cell.names) +
-                              (place_offset(cell.names, od, oh) + ow * cell.names.place[2]),
-                          code, first_place<R>(cell, od, oh, ow), 0, plane.index(cell),
-                          cell.index_channel, cell.vectors, V);
-    }
+    for (int c = 0; c < K; c++)
+        taps.column[c] = clamped(2 * ow - cell.pad[2] + c, cell.in[2]) * cell.positions.place[2];
+    for (unsigned u = blockIdx.y; u < cell.outer; u += gridDim.y)
+        march<RULES, Taps, true>(cell, memory, {(int)u, channel}, taps, share, ow, keep);
 }
 
 // Blocks that a multiprocessor is to hold: what the taps leave of its registers.

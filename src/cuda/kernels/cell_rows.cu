@@ -9,9 +9,16 @@ template <typename Element, typename Named, int K, int E, int R> struct pgi_cell
     typedef Element T;
     typedef Named Name;
     typedef pgi_real<T> Real;
-    static constexpr int V = pgi_cell_row_width<T>, OWN = V / 2, SIDE = K - 1, N = OWN + SIDE - 1;
+    static constexpr int V = PGI_CELL_ROW_WIDTH(sizeof(T)), OWN = V / 2, SIDE = K - 1,
+                         N = OWN + SIDE - 1;
     static constexpr int BEFORE = SIDE - 1 - E > 0 ? SIDE - 1 - E : 0;
-    static constexpr int DEPTH = R == 3 ? SIDE : 1, TAPS = K, AXES = R;
+    static constexpr int DEPTH = R == 3 ? SIDE : 1, TAPS = K, AXES = R, PADDING = E;
+
+    // How far tap 0 of one of these windows is from the first of the V.
+    static __host__ __device__ constexpr int tap(int q)
+    {
+        return 2 * (q - BEFORE) - E;
+    }
 
     // The windows that reach place i, among these.
     static __host__ __device__ constexpr int last(int i)
@@ -27,21 +34,28 @@ template <typename Element, typename Named, int K, int E, int R> struct pgi_cell
 
 // A row of windows in the slices that reach a cell.
 template <typename Span> struct pgi_cell_row {
-    int place[Span::DEPTH][Span::N];
+    int winner[Span::DEPTH][Span::N];
     typename Span::Real term[Span::DEPTH][Span::N];
+};
+
+// The same as it lies in memory. A thread has it of the next row while it answers with this one.
+template <typename Span> struct pgi_cell_loaded {
+    typename Span::Name name[Span::DEPTH][Span::N];
+    typename Span::T term[Span::DEPTH][Span::N];
 };
 
 // What stays on the way through a plane.
 template <typename Span> struct pgi_cell_line {
-    int mode;                         // a pgi_cell_mode
-    bool there[Span::DEPTH][Span::N]; // windows
-    int beside[Span::N];              // how far they are from the first that the thread has
-    int inside[Span::OWN];            // columns of those that are checked, and
-    int skipped[Span::OWN];           // how far behind the row's first tap the first of them is
-    int jd, window, room;
-    bool slice[2];   // of the cell exists
-    int slice_place; // its first place, if there is one
-    int64_t base;    // index of place 0
+    bool load;                     // the windows that the thread has, as vectors
+    bool store;                    // positions likewise
+    bool slice_there[Span::DEPTH]; // of windows
+    bool there[Span::N];           // windows of a row
+    int own, beside;               // in memory: the thread's first window, and how far the other is
+    int skipped;                   // taps of the thread's first window before the first column
+    int jd, column, window, room;
+    bool slice[2];         // of the cell exists
+    pgi_cell_reach slices; // of the windows that are checked
+    int64_t base;          // index of place 0
 };
 
 // Where the thread is: the next row of windows, and the cell.
@@ -49,106 +63,129 @@ template <typename Span> struct pgi_cell_spot {
     typedef typename Span::T T;
     const typename Span::Name *name[Span::DEPTH]; // of the first window that the thread has
     const T *dy[Span::DEPTH];
-    int first; // place of tap 0 of the row's first window, in the last slice
-    T *dx;     // positions of the cell's first row, in its first slice
+    T *dx; // positions of the cell's first row, in its first slice
     int place;
 };
 
-// The next row of windows, ready to be asked. What does not exist is loaded from where something
-// does.
+// The next row of windows. What does not exist is loaded from where something does.
+template <bool VECTORS, typename Span>
+__device__ static void load_row(const pgi_cuda_cell &cell, const pgi_cell_line<Span> &line,
+                                const pgi_cell_spot<Span> &spot, pgi_cell_loaded<Span> *to)
+{
+    constexpr int OWN = Span::OWN, BESIDE = Span::BEFORE ? 0 : OWN;
+
+#pragma unroll
+    for (int a = 0; a < Span::DEPTH; a++) {
+        if (Span::SIDE == 2) {
+            to->name[a][BESIDE] = load_name(spot.name[a] + line.beside);
+            to->term[a][BESIDE] = load_element(spot.dy[a] + line.beside);
+        }
+        if (VECTORS || line.load) {
+            pgi_vector<typename Span::Name, OWN> name;
+            pgi_vector<typename Span::T, OWN> term;
+
+            load_vector<true>(spot.name[a], &name);
+            load_vector<true>(spot.dy[a], &term);
+#pragma unroll
+            for (int j = 0; j < OWN; j++) {
+                to->name[a][Span::BEFORE + j] = name.e[j];
+                to->term[a][Span::BEFORE + j] = term.e[j];
+            }
+        } else {
+#pragma unroll
+            for (int j = 0; j < OWN; j++) {
+                const int step = clamped(line.own + j, cell.out[2]) - line.own;
+
+                to->name[a][Span::BEFORE + j] = load_name(spot.name[a] + step);
+                to->term[a][Span::BEFORE + j] = load_element(spot.dy[a] + step);
+            }
+        }
+    }
+}
+
+// Makes it ready to be asked.
 template <typename Span>
-__device__ static void take_row(const pgi_cuda_cell &cell, const pgi_cell_line<Span> &line,
-                                const pgi_cell_spot<Span> &spot, bool exists,
+__device__ static void take_row(const pgi_cell_line<Span> &line,
+                                const pgi_cell_loaded<Span> &loaded, bool exists,
                                 pgi_cell_row<Span> *row)
 {
-    typename Span::Name name[Span::DEPTH][Span::N];
-    typename Span::T term[Span::DEPTH][Span::N];
-
 #pragma unroll
     for (int a = 0; a < Span::DEPTH; a++)
 #pragma unroll
         for (int q = 0; q < Span::N; q++) {
-            const int beside = q == Span::BEFORE ? 0 : line.beside[q];
-
-            name[a][q] = load_name(spot.name[a] + beside);
-            term[a][q] = load_element(spot.dy[a] + beside);
-        }
-#pragma unroll
-    for (int a = 0; a < Span::DEPTH; a++)
-#pragma unroll
-        for (int q = 0; q < Span::N; q++) {
-            row->place[a][q] = place_of(cell, name[a][q], line.base,
-                                        spot.first - (Span::DEPTH - 1 - a) * 2 * cell.area + 2 * q,
-                                        exists && line.there[a][q]);
-            row->term[a][q] = widen(term[a][q]);
+            row->winner[a][q] = winner_of(loaded.name[a][q], line.base,
+                                          exists && line.slice_there[a] && line.there[q]);
+            row->term[a][q] = widen(loaded.term[a][q]);
         }
 }
 
-// V places of one row; windows in row-major order. D0, H0: the first slice and row that reach it.
-template <int D0, int H0, typename Span>
-__device__ static void answer_row(const pgi_cuda_cell &cell,
-                                  const pgi_cell_row<Span> (&rows)[Span::SIDE], int first,
-                                  typename Span::T *to, const pgi_cell_line<Span> &line)
+// V places of one row, D and H of its cell; windows in row-major order.
+template <bool PLAIN, int D, int H, typename Span>
+__device__ static void
+answer_row(const pgi_cuda_cell &cell, const pgi_cell_row<Span> (&rows)[Span::SIDE], int place,
+           typename Span::T *to, bool exists, const pgi_cell_line<Span> &line)
 {
+    constexpr int DEPTH = Span::DEPTH, SIDE = Span::SIDE;
     typename Span::Real sums[Span::V];
 
+    if (!PLAIN && !exists)
+        return;
 #pragma unroll
     for (int i = 0; i < Span::V; i++) {
         sums[i] = 0;
 #pragma unroll
-        for (int a = D0; a < Span::DEPTH; a++)
+        for (int a = D ? DEPTH - 1 : 0; a < DEPTH; a++)
 #pragma unroll
-            for (int b = H0; b < Span::SIDE; b++)
+            for (int b = H ? SIDE - 1 : 0; b < SIDE; b++)
 #pragma unroll
                 for (int q = Span::first(i); q <= Span::last(i); q++)
-                    if (rows[b].place[a][q] == first + i)
+                    if (rows[b].winner[a][q] ==
+                        winner_at<typename Span::Name>(place + i, cell_tap<DEPTH>(D, a),
+                                                       cell_tap<SIDE>(H, b), i - Span::tap(q)))
                         sums[i] = sums[i] + rows[b].term[a][q];
     }
-    store_sums(cell, to, sums, line.mode, line.room);
+    if (exists)
+        store_sums<PLAIN>(cell, to, sums, line.store, line.room);
 }
 
-// The positions of a cell on D and H, and V on W; `above`, `below`: which of its rows exist.
-template <typename Span>
+// The positions of a cell on D and H, and V on W; `above`, `below`: which of its rows exist. PLAIN:
+// without branches, so that the sums of all are made at the same time.
+template <bool PLAIN, typename Span>
 __device__ static void answer(const pgi_cuda_cell &cell, const pgi_cell_line<Span> &line,
                               const pgi_cell_spot<Span> &spot, bool above, bool below,
                               const pgi_cell_row<Span> (&rows)[Span::SIDE])
 {
-    constexpr int D1 = Span::DEPTH - 1, H1 = Span::SIDE - 1;
-    const int step = cell.positions.place[1];
+    const int step = cell.positions.place[1], place = kept(spot.place);
     typename Span::T *to = kept(spot.dx), *behind = to + cell.positions.place[0];
-    const int place = kept(spot.place);
+    const bool front = Span::AXES == 2 || line.slice[0], back = line.slice[1];
 
-    if (above) {
-        if (Span::AXES == 2 || line.slice[0])
-            answer_row<0, 0>(cell, rows, place, to, line);
-        if (Span::AXES == 3 && line.slice[1])
-            answer_row<D1, 0>(cell, rows, place + cell.area, behind, line);
-    }
-    if (below) {
-        if (Span::AXES == 2 || line.slice[0])
-            answer_row<0, H1>(cell, rows, place + cell.in[2], to + step, line);
-        if (Span::AXES == 3 && line.slice[1])
-            answer_row<D1, H1>(cell, rows, place + cell.area + cell.in[2], behind + step, line);
+    answer_row<PLAIN, 0, 0>(cell, rows, place, to, above && front, line);
+    answer_row<PLAIN, 0, 1>(cell, rows, place + cell.in[2], to + step, below && front, line);
+    if (Span::AXES == 3) {
+        answer_row<PLAIN, 1, 0>(cell, rows, place + cell.area, behind, above && back, line);
+        answer_row<PLAIN, 1, 1>(cell, rows, place + cell.area + cell.in[2], behind + step,
+                                below && back, line);
     }
 }
 
-// Whether the indices of the windows that the thread has are good, in row jh.
+// Whether the indices of the windows that the thread has are good, in row jh. Only window 0 can
+// have taps before the first column.
 template <typename Span>
-__device__ static bool all_good(const pgi_cuda_cell &cell, const pgi_cell_line<Span> &line,
-                                const pgi_cell_spot<Span> &spot, int jh,
+__device__ static bool all_good(const pgi_cuda_cell &cell, const pgi_cell_line<Span> &line, int jh,
                                 const pgi_cell_row<Span> &row)
 {
+    constexpr int K = Span::TAPS;
+    const pgi_cell_reach rows = pgi_cell_reach::of<K>(jh, cell.pad[1], cell.in[1], cell.in[2]);
     bool good = true;
 
 #pragma unroll
     for (int j = 0; j < Span::OWN; j++) {
-        const int q = Span::BEFORE + j, place = row.place[Span::DEPTH - 1][q];
-        const bool tap = Span::AXES == 3
-                             ? is_tap_of<Span::TAPS, 3>(cell, place, line.jd, jh, line.window + q)
-                             : is_tap<Span::TAPS>(cell, place, line.slice_place,
-                                                  spot.first + line.skipped[j], line.inside[j]);
+        const int q = Span::BEFORE + j, skipped = j == 0 ? line.skipped : 0;
+        const pgi_cell_reach columns = {line.column + Span::tap(q) + skipped,
+                                        min(K, line.room - Span::tap(q)) - skipped};
 
-        good &= tap | !line.there[Span::DEPTH - 1][q];
+        good &= !line.there[q] | is_tap<K, Span::AXES>(cell, row.winner[Span::DEPTH - 1][q],
+                                                       line.slices, rows, columns);
     }
     return good;
 }
@@ -164,32 +201,36 @@ __device__ static void next_windows(const pgi_cuda_cell &cell, int oh, pgi_cell_
         spot->name[a] += moves ? cell.names.place[1] : 0;
         spot->dy[a] += moves ? cell.windows.place[1] : 0;
     }
-    spot->first += 2 * cell.in[2];
 }
 
 // Goes through rows [begin, end) of cells. Whether all indices are good.
-template <typename Span>
+template <bool PLAIN, typename Span>
 __device__ static bool go_down(const pgi_cuda_cell &cell, const pgi_cell_line<Span> &line,
                                pgi_cell_spot<Span> spot, int begin, int end)
 {
     constexpr int SIDE = Span::SIDE;
     const bool checks = sizeof(typename Span::Name) > 1 && cell.checks && line.jd < cell.out[0];
+    pgi_cell_loaded<Span> loaded;
     pgi_cell_row<Span> rows[SIDE];
     bool good = true;
 
+    load_row<PLAIN>(cell, line, spot, &loaded);
     if (SIDE == 2) {
-        take_row(cell, line, spot, begin > 0, &rows[0]);
+        take_row(line, loaded, begin > 0, &rows[0]);
         next_windows(cell, begin, &spot);
+        load_row<PLAIN>(cell, line, spot, &loaded);
     }
 #pragma unroll 1
     for (int jh = begin; jh < end; jh++) {
         const int h = 2 * jh - cell.pad[1];
 
-        take_row(cell, line, spot, jh < cell.out[1], &rows[SIDE - 1]);
-        if (checks && jh < cell.out[1])
-            good &= all_good(cell, line, spot, jh, rows[SIDE - 1]);
-        answer(cell, line, spot, h >= 0, h + 1 < cell.in[1], rows);
+        take_row(line, loaded, jh < cell.out[1], &rows[SIDE - 1]);
         next_windows(cell, jh + 1, &spot);
+        if (jh + 1 < end)
+            load_row<PLAIN>(cell, line, spot, &loaded);
+        if (checks && jh < cell.out[1])
+            good &= all_good(cell, line, jh, rows[SIDE - 1]);
+        answer<PLAIN>(cell, line, spot, h >= 0, h + 1 < cell.in[1], rows);
         spot.dx += 2 * cell.positions.place[1];
         spot.place += 2 * cell.in[2];
         rows[0] = rows[SIDE - 1];
@@ -235,14 +276,13 @@ spot_of(const pgi_cuda_cell &cell, const pgi_cuda_memory &memory, const pgi_cell
 #pragma unroll
     for (int a = 0; a < Span::DEPTH; a++) {
         const int od = clamped(line.jd - (Span::DEPTH - 1) + a, cell.out[0]);
-        const int row = clamped(oh, cell.out[1]), ow = clamped(column / 2, cell.out[2]);
+        const int row = clamped(oh, cell.out[1]);
 
         spot.name[a] = (const typename Span::Name *)memory.indices + plane.offset(cell.names) +
-                       (place_offset(cell.names, od, row) + ow);
+                       (place_offset(cell.names, od, row) + line.own);
         spot.dy[a] = (const T *)memory.source + plane.offset(cell.windows) +
-                     (place_offset(cell.windows, od, row) + ow);
+                     (place_offset(cell.windows, od, row) + line.own);
     }
-    spot.first = first_place<Span::AXES>(cell, line.jd, oh, line.window);
     spot.dx = (T *)memory.target + plane.offset(cell.positions) +
               (place_offset(cell.positions, d, h) + column);
     spot.place = d * cell.area + h * cell.in[2] + column;
@@ -264,38 +304,40 @@ __device__ static void gradient_rows(const pgi_cuda_cell &cell, const pgi_cuda_m
     if (v >= cell.inner)
         return;
     line.jd = (int)(slice - member * (unsigned)cell.cells[0]);
-    line.slice_place = kept(line.jd * cell.area);
+    line.slices = pgi_cell_reach::of_slices<Span::TAPS, Span::AXES>(cell, line.jd);
+    line.column = column;
     line.window = column / 2 - Span::BEFORE;
     line.room = cell.in[2] - column;
-    line.mode = mode_of(cell, cell.vectors && line.room >= Span::V &&
-                                  is_aligned<T, Span::V>((const T *)memory.target));
+    line.own = clamped(column / 2, cell.out[2]);
+    line.beside =
+        kept(clamped(Span::BEFORE ? line.window : column / 2 + Span::OWN, cell.out[2]) - line.own);
+    line.skipped = max(0, Span::PADDING - column);
+    line.store =
+        cell.vectors && line.room >= Span::V && is_aligned<T, Span::V>((const T *)memory.target);
+    line.load = cell.pairs && column / 2 + Span::OWN <= cell.out[2] &&
+                is_aligned<T, Span::OWN>((const T *)memory.source) &&
+                (uintptr_t)memory.indices % 16 == 0;
     line.slice[0] = 2 * line.jd - cell.pad[0] >= 0;
     line.slice[1] = 2 * line.jd - cell.pad[0] + 1 < cell.in[0];
 #pragma unroll
     for (int a = 0; a < Span::DEPTH; a++)
-#pragma unroll
-        for (int q = 0; q < Span::N; q++)
-            line.there[a][q] = within(line.jd - (Span::DEPTH - 1) + a, cell.out[0]) &&
-                               within(line.window + q, cell.out[2]);
+        line.slice_there[a] = within(line.jd - (Span::DEPTH - 1) + a, cell.out[0]);
 #pragma unroll
     for (int q = 0; q < Span::N; q++)
-        line.beside[q] = kept(clamped(line.window + q, cell.out[2]) -
-                              clamped(line.window + Span::BEFORE, cell.out[2]));
-#pragma unroll
-    for (int j = 0; j < Span::OWN; j++) {
-        const pgi_cell_columns<Span::TAPS> columns(cell, line.window + Span::BEFORE + j);
+        line.there[q] = within(line.window + q, cell.out[2]);
+    const bool plain = cell.plain && line.load && line.store;
 
-        line.inside[j] = kept(columns.count);
-        line.skipped[j] = kept(2 * (Span::BEFORE + j) + columns.skipped);
-    }
     for (unsigned u = blockIdx.y; u < cell.outer; u += gridDim.y) {
         const unsigned number = u * cell.members + member;
         const pgi_cell_plane plane = plane_of(cell, number);
+        pgi_cell_spot<Span> spot;
 
         if (number >= cell.planes)
             return;
         line.base = plane.index(cell);
-        if (!go_down(cell, line, spot_of(cell, memory, plane, line, column, begin), begin, end))
+        spot = spot_of(cell, memory, plane, line, column, begin);
+        if (!(plain ? go_down<true>(cell, line, spot, begin, end)
+                    : go_down<false>(cell, line, spot, begin, end)))
             find_bad(cell, memory, plane, line, begin, end);
     }
 }

@@ -22,7 +22,6 @@ template <typename T> struct pgi_shelf {
     uint16_t *place; // of every window's winner
     uint16_t *begin; // the runs' first windows, and the end of the last
     uint16_t *first; // the rows' first runs, and the end of the last
-    uint16_t *ordered;
 
     __device__ pgi_shelf(const pgi_cuda_plane &all, int member, int turn)
     {
@@ -38,7 +37,6 @@ template <typename T> struct pgi_shelf {
         place = all_places + copy * all.chunk_pitch;
         begin = all_begins + copy * all.chunk_pitch;
         first = all_begins + copies * all.chunk_pitch + copy * all.row_pitch;
-        ordered = first + all.row_pitch - 1;
     }
 };
 
@@ -126,9 +124,9 @@ __device__ static int column_of(const pgi_cuda_plane &all, int place)
     return place - (int)quick_quotient((unsigned)place, all.by_in[0]) * all.in[2];
 }
 
-// A warp finds the runs in a chunk of its plane's rows, and whether they are as they should be.
+// A warp finds the runs in a chunk of its plane's rows. Whether they are as they should be.
 template <typename T>
-__device__ static void find_runs(const pgi_cuda_plane &all, int count, int lane,
+__device__ static bool find_runs(const pgi_cuda_plane &all, int count, int lane,
                                  const pgi_shelf<T> &shelf)
 {
     int runs = 0;
@@ -154,12 +152,11 @@ __device__ static void find_runs(const pgi_cuda_plane &all, int count, int lane,
         }
         runs += __popc(beginnings);
     }
-    ascends = __all_sync(ALL_LANES, ascends);
     if (lane == 0) {
         shelf.begin[runs] = (uint16_t)count;
         shelf.first[quick_quotient((unsigned)count, all.by_out[0])] = (uint16_t)runs;
-        *shelf.ordered = ascends;
     }
+    return ascends;
 }
 
 // Windows [begin, end), and their winner.
@@ -208,7 +205,7 @@ __device__ static void add_rows(const pgi_cuda_plane &all, int rows, int lane, i
 {
     const int lanes = WARP / all.members, mine = lane % lanes;
     const pgi_shelf<T> shelf(all, lane / lanes, turn);
-    const bool ordered = *shelf.ordered;
+    const bool exists = member_of(all, lane / lanes).exists;
     pgi_winner_run next = {0, 0, 0};
     int next_end = 0;
 
@@ -218,12 +215,12 @@ __device__ static void add_rows(const pgi_cuda_plane &all, int rows, int lane, i
         const int end = next_end;
 
         // the next row's runs, while this one's are added
-        if (ordered && row + 1 < rows) {
+        if (exists && row + 1 < rows) {
             next_end = shelf.first[row + 2];
             next = run_of(shelf, shelf.first[row + 1] + mine, next_end);
         }
         add_run(shelf, run);
-        if (ordered && row >= 0)
+        if (exists && row >= 0)
             for (int more = shelf.first[row] + mine + lanes; more < end; more += lanes)
                 add_run(shelf, run_of(shelf, more, end));
         __syncwarp();
@@ -260,25 +257,27 @@ __device__ static void add_windows(int count, int lane, const pgi_shelf<T> &shel
     }
 }
 
+// `ordered`: all of the chunk's runs are as they should be.
 template <typename T>
-__device__ static void add_chunk(const pgi_cuda_plane &all, int turn, int lane)
+__device__ static void add_chunk(const pgi_cuda_plane &all, int turn, bool ordered, int lane)
 {
     const int count = chunk_of(all, turn).count;
 
-    if (all.by_rows)
+    if (ordered) {
         add_rows<T>(all, (int)quick_quotient((unsigned)count, all.by_out[0]), lane, turn);
-    for (int member = 0; member < all.members; member++) {
-        const pgi_shelf<T> shelf(all, member, turn);
-
-        if (member_of(all, member).exists && !(all.by_rows && *shelf.ordered))
-            add_windows(count, lane, shelf);
+        return;
     }
+    for (int member = 0; member < all.members; member++)
+        if (member_of(all, member).exists)
+            add_windows(count, lane, pgi_shelf<T>(all, member, turn));
 }
 
-// Waits for the other warps that fetch.
+// Waits for those that fetch what the warp's plane has.
 __device__ static void await_fetchers(const pgi_cuda_plane &all)
 {
-    asm volatile("bar.sync 1, %0;" ::"r"(all.members * WARP) : "memory");
+    __syncwarp();
+    if (all.interleaved)
+        asm volatile("bar.sync 1, %0;" ::"r"(all.members * WARP) : "memory");
 }
 
 // The first warp adds, the others fetch for it.
@@ -295,33 +294,33 @@ __device__ static void plane_gradient(const pgi_cuda_plane &all, const pgi_cuda_
     const int turns = (all.windows + all.chunk - 1) / all.chunk;
     const pgi_member plane = member_of(all, member);
     const pgi_shelf<T> shelf(all, member, 0);
+    // whether what the warp has found in its plane is ordered
     const auto fetch = [&](int turn) {
         const pgi_chunk chunk = chunk_of(all, turn);
-        const pgi_shelf<T> warp_shelf(all, warp, turn);
 
         if (plane.exists)
             fetch_windows<T, Index>(all, memory, plane, chunk, lane,
                                     pgi_shelf<T>(all, member, turn));
         if (!all.by_rows)
-            return;
+            return false;
         await_fetchers(all);
-        if (member_of(all, warp).exists)
-            find_runs(all, chunk.count, warp_lane, warp_shelf);
-        else if (warp_lane == 0)
-            *warp_shelf.ordered = 0;
+        return !member_of(all, warp).exists ||
+               find_runs(all, chunk.count, warp_lane, pgi_shelf<T>(all, warp, turn));
     };
+    bool ordered = true;
 
     if (!adds) {
         for (int i = lane; i < all.places; i += WARP)
             shelf.sums[i] = 0;
-        fetch(0);
+        ordered = fetch(0);
     }
     for (int turn = 0; turn < turns; turn++) {
-        __syncthreads();
+        const bool all_ordered = !__syncthreads_or(!ordered);
+
         if (adds)
-            add_chunk<T>(all, turn, warp_lane);
+            add_chunk<T>(all, turn, all_ordered, warp_lane);
         else if (turn + 1 < turns)
-            fetch(turn + 1);
+            ordered = fetch(turn + 1);
     }
     __syncthreads();
     if (!adds && plane.exists) {

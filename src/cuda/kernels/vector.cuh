@@ -91,6 +91,8 @@ __device__ inline void load_vector(const T *from, pgi_vector<T, V> *to)
         *(uint2 *)to = __ldg((const uint2 *)from);
     } else if constexpr (ALIGNED && whole == 4) {
         *(unsigned *)to = __ldg((const unsigned *)from);
+    } else if constexpr (ALIGNED && whole == 2) {
+        *(unsigned short *)to = __ldg((const unsigned short *)from);
     } else {
 #pragma unroll
         for (int i = 0; i < V; i++)
