@@ -98,16 +98,16 @@ template <int V, bool CHANNELS> struct pgi_slab {
     }
 };
 
-// One row at a time, AHEAD others fetched; 16-bit types have registers for two, and the loop is
-// unrolled for them: moving what has not come would wait for it. ALIKE: all windows have one divisor,
-// a usual one.
+// One row at a time, AHEAD others fetched; where there are registers for two, the loop is unrolled
+// for them: moving what has not come would wait for it. ALIKE: all windows have one divisor, a
+// usual one.
 template <typename T, int V, bool CHANNELS, bool FORWARD, bool PLAIN, bool ALIKE>
 __device__ static void march_slab(const pgi_cuda_threes &all, const pgi_cuda_memory &memory)
 {
     typedef pgi_real<T> Real;
     typedef pgi_slab<V, CHANNELS> Slab;
     constexpr int DEEP = Slab::DEEP, SOURCES = Slab::SOURCES, N = CHANNELS ? 1 : V;
-    constexpr int AHEAD = sizeof(T) == 2 ? 2 : 1;
+    constexpr int AHEAD = sizeof(T) == 2 && ALIKE ? 2 : 1;
     const Slab slab(all);
     const int begin = (int)blockIdx.y * all.segment, end = min(begin + all.segment, all.h.size);
     const Real alpha = PLAIN ? 1 : (Real)all.alpha, beta = PLAIN ? 0 : (Real)all.beta;
@@ -199,11 +199,12 @@ __device__ static void march_slab(const pgi_cuda_threes &all, const pgi_cuda_mem
             if (FORWARD) {
                 pgi_inverse<Real> each[V];
 
-                divisors.find(count_of(all.d, slab.plane + z) * count_of(all.h, target));
+                if (!ALIKE)
+                    divisors.find(count_of(all.d, slab.plane + z) * count_of(all.h, target));
 #pragma unroll
                 for (int i = 0; i < V; i++)
-                    each[i] = divisors.inverse[CHANNELS ? 0 : i];
-                make_means(sum[z], each, divisors.usual());
+                    each[i] = ALIKE ? only : divisors.inverse[CHANNELS ? 0 : i];
+                make_means(sum[z], each, ALIKE || divisors.usual());
             }
             if (slab.stores && target >= begin && target < end && slab.has(all, z))
                 store_scaled(to + z * all.d.target_stride, sum[z], alpha, beta, aligned);
@@ -227,8 +228,9 @@ __device__ static void march_slabs(const pgi_cuda_threes &all, const pgi_cuda_me
 }
 
 #define SLABS(name, channels, suffix, type)                                                        \
-    extern "C" __global__ void __launch_bounds__(PGI_THREES_THREADS, 2) pgi_slabs_##name##_##suffix( \
-        const __grid_constant__ pgi_cuda_threes threes, const pgi_cuda_memory memory)              \
+    extern "C" __global__ void __launch_bounds__(PGI_THREES_THREADS, 2)                            \
+        pgi_slabs_##name##_##suffix(const __grid_constant__ pgi_cuda_threes threes,                \
+                                    const pgi_cuda_memory memory)                                  \
     {                                                                                              \
         if (threes.forward)                                                                        \
             march_slabs<type, channels, true>(threes, memory);                                     \
