@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Strategy: averages over windows of 3x3 around every position, both ways. */
+/* Strategy: averages over windows of 3x3 or 3x3x3 around every position, both ways. */
 #include "core/integer.h"
 #include "core/status.h"
 #include "cuda/plan.h"
@@ -14,6 +14,9 @@
 #define ENOUGH_SHARED (20 << 10)
 #define MOST_SHARED   (48 << 10)
 #define MOST_WARPS    (PGI_THREES_THREADS / 32)
+
+/* Bytes of channels in one piece that are worth a block of threads of rank 3. */
+#define LEAST_PIECE 32
 
 static bool describe_axis(const pgi_problem *problem, int i, bool one_divisor,
                           pgi_cuda_threes_axis *made)
@@ -52,13 +55,13 @@ static bool describe(const poolgrad_cuda_plan *plan, pgi_cuda_threes *threes)
     *threes = (pgi_cuda_threes){.alpha = plan->scale.alpha,
                                 .beta = plan->scale.beta,
                                 .forward = pgi_is_forward(problem->desc.op)};
-    if (pgi_is_max(problem->desc.op) || problem->desc.rank != 2 || problem->axis[0].in != 1 ||
-        problem->axis[0].out != 1 || problem->target.elements == 0)
+    if (pgi_is_max(problem->desc.op) || problem->desc.rank < 2 || problem->target.elements == 0)
         return false;
     one_divisor = pgi_cuda_one_divisor(problem, &threes->divisor);
     if (!one_divisor)
         threes->divisor = 0;
     return (one_divisor ? threes->divisor != 0 : problem->desc.divisor != POOLGRAD_OVERRIDE) &&
+           (problem->desc.rank == 2 || describe_axis(problem, 0, one_divisor, &threes->d)) &&
            describe_axis(problem, 1, one_divisor, &threes->h) &&
            describe_axis(problem, 2, one_divisor, &threes->w);
 }
@@ -68,16 +71,17 @@ static bool has_vectors(const pgi_cuda_threes *threes, int width)
 {
     const pgi_cuda_outer *outer = &threes->outer;
 
-    return threes->h.source_stride % width == 0 && threes->h.target_stride % width == 0 &&
+    return threes->d.source_stride % width == 0 && threes->d.target_stride % width == 0 &&
+           threes->h.source_stride % width == 0 && threes->h.target_stride % width == 0 &&
            outer->source_slow % width == 0 && outer->target_slow % width == 0 &&
            (outer->fast == 1 ||
             (outer->source_fast % width == 0 && outer->target_fast % width == 0));
 }
 
-/* Deals planes to warps. Returns how many threads that takes; 0 if rows are no whole vectors. */
-static int64_t deal_planes(const pgi_problem *problem, pgi_cuda_threes *threes)
+/* Deals planes, or slabs of them, to warps, with so many places for a thread. Returns how many
+ * threads that takes; 0 if rows are no whole vectors. */
+static int64_t deal_planes(const pgi_problem *problem, int width, pgi_cuda_threes *threes)
 {
-    const int width = PGI_THREES_PLACES(problem->element_size);
     const int64_t vectors = threes->w.size / width;
 
     if (threes->w.size % width || threes->w.source_stride != 1 || threes->w.target_stride != 1 ||
@@ -86,23 +90,52 @@ static int64_t deal_planes(const pgi_problem *problem, pgi_cuda_threes *threes)
     threes->grouped = vectors <= 32 ? (int)(32 / vectors) : 1;
     threes->lanes = vectors <= 32 ? (int)vectors : 32;
     threes->tiles = vectors <= 32 ? 1 : (int)pgi_ceil_div(vectors, 30);
-    return pgi_ceil_div(threes->outer.count, threes->grouped) * threes->tiles * 32;
+    return pgi_ceil_div((int64_t)threes->outer.count * threes->slabs, threes->grouped) *
+           threes->tiles * 32;
+}
+
+/* Whether channels lie side by side in whole vectors. */
+static bool has_channels(const pgi_problem *problem, int width, pgi_cuda_threes *threes)
+{
+    return problem->target.extent[PGI_CHANNEL] % width == 0 &&
+           problem->source.stride[PGI_CHANNEL] == 1 && problem->target.stride[PGI_CHANNEL] == 1 &&
+           threes->w.source_stride % width == 0 && threes->w.target_stride % width == 0 &&
+           pgi_cuda_outer_make(problem, true, 1, &threes->outer) && has_vectors(threes, width);
 }
 
 /* Deals vectors of channels, in bands of rows, to threads. */
 static int64_t deal_channels(const pgi_problem *problem, pgi_cuda_threes *threes)
 {
     const int width = PGI_THREES_CHANNELS(problem->element_size);
-    const int64_t channels = problem->target.extent[PGI_CHANNEL];
 
-    if (channels % width || problem->source.stride[PGI_CHANNEL] != 1 ||
-        problem->target.stride[PGI_CHANNEL] != 1 || threes->w.source_stride % width ||
-        threes->w.target_stride % width || !pgi_cuda_outer_make(problem, true, 1, &threes->outer) ||
-        !has_vectors(threes, width))
+    if (!has_channels(problem, width, threes))
         return 0;
-    threes->groups = (int)(channels / width);
+    threes->groups = (int)(problem->target.extent[PGI_CHANNEL] / width);
     threes->bands = (int)pgi_ceil_div(threes->h.size, PGI_THREES_BAND);
     return (int64_t)threes->groups * threes->bands * threes->outer.count;
+}
+
+/* Deals slabs of planes to blocks, with channels side by side: pieces of them, of 64 bytes if that
+ * goes, and as many places of a row as there are threads for. */
+static int64_t deal_slabs(const pgi_problem *problem, pgi_cuda_threes *threes)
+{
+    const int width = PGI_SLAB_EACH(problem->element_size);
+    const int64_t vectors = problem->target.extent[PGI_CHANNEL] / width;
+    int lanes = 64 / (width * (int)problem->element_size), most;
+
+    if (!has_channels(problem, width, threes))
+        return 0;
+    while (vectors % lanes)
+        lanes /= 2;
+    if (lanes * width * (int)problem->element_size < LEAST_PIECE)
+        return 0;
+    most = PGI_THREES_THREADS / lanes;
+    threes->lanes = lanes;
+    threes->groups = (int)(vectors / lanes);
+    threes->tiles = threes->w.size <= most ? 1 : (int)pgi_ceil_div(threes->w.size, most - 2);
+    threes->places = (int)pgi_ceil_div(threes->w.size, threes->tiles) + (threes->tiles > 1 ? 2 : 0);
+    return (int64_t)threes->outer.count * threes->slabs * threes->tiles * threes->groups *
+           PGI_THREES_THREADS;
 }
 
 /* Whether rows, planes and images lie one behind the other. */
@@ -143,11 +176,13 @@ static int deal_dense(const pgi_problem *problem, pgi_cuda_threes *threes)
     return threes->dense * bytes <= MOST_SHARED ? (int)(threes->dense * bytes) : 0;
 }
 
-/* One of the three ways. */
+/* One of the ways of a rank. */
 static poolgrad_status prepare(poolgrad_cuda_plan *plan, bool *possible, poolgrad_error *error)
 {
     const pgi_problem *problem = &plan->problem;
-    const char *way = "planes";
+    const bool deep = problem->desc.rank == 3;
+    const int size = (int)problem->element_size;
+    const char *way = deep ? "slabs_places" : "threes_planes";
     pgi_cuda_threes threes;
     char kernel[PGI_CUDA_NAME];
     pgi_cuda_step *step;
@@ -156,24 +191,28 @@ static poolgrad_status prepare(poolgrad_cuda_plan *plan, bool *possible, poolgra
 
     if (!describe(plan, &threes))
         return POOLGRAD_OK;
+    threes.slabs = deep ? (unsigned)pgi_ceil_div(threes.d.size, PGI_SLAB_DEEP) : 1;
     targets = threes.h.size;
-    threads = deal_planes(problem, &threes);
-    if (threads == 0) {
-        way = "channels";
+    threads = deal_planes(problem, deep ? PGI_SLAB_EACH(size) : PGI_THREES_PLACES(size), &threes);
+    if (threads == 0 && deep) {
+        way = "slabs_channels";
+        threads = deal_slabs(problem, &threes);
+    } else if (threads == 0) {
+        way = "threes_channels";
         targets = threes.w.size;
         threads = deal_channels(problem, &threes);
     }
     blocks = pgi_ceil_div(threads, block);
-    if (threads == 0 && (shared = deal_dense(problem, &threes)) > 0) {
-        way = "dense";
+    if (threads == 0 && !deep && (shared = deal_dense(problem, &threes)) > 0) {
+        way = "threes_dense";
         block = 32 * (int)pgi_ceil_div(threes.dense, threes.grouped);
         blocks = pgi_ceil_div(threes.outer.count, threes.dense);
     }
     if (blocks == 0 || !pgi_cuda_is_small(threads))
         return POOLGRAD_OK;
     *possible = true;
-    snprintf(kernel, sizeof kernel, "pgi_threes_%s_%s", way, pgi_cuda_type(problem->desc.dtype));
-    step = pgi_cuda_step_add(plan, "threes", kernel, block, shared);
+    snprintf(kernel, sizeof kernel, "pgi_%s_%s", way, pgi_cuda_type(problem->desc.dtype));
+    step = pgi_cuda_step_add(plan, deep ? "slabs" : "threes", kernel, block, shared);
     PGI_TRY(pgi_cuda_step_find(plan, step, error));
     step->grid_x = (unsigned)blocks;
     step->grid_y = 1;
@@ -187,6 +226,6 @@ static poolgrad_status prepare(poolgrad_cuda_plan *plan, bool *possible, poolgra
 
 const pgi_cuda_strategy pgi_cuda_strategy_threes = {
     .name = "threes",
-    .reason = "windows of 3x3 around every position",
+    .reason = "windows of 3x3 or 3x3x3 around every position",
     .prepare = prepare,
 };

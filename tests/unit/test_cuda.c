@@ -217,7 +217,8 @@ static void test_models(void **state)
         "%s3d:%s:%s:1x2x33x18x70:k7:p3",   "%s2d:%s:%s:2x3x30x200:k7x3:p3x1",
         "%s2d:%s:%s:2x3x30x200:k1x9:p0x4", "%s2d:%s:%s:2x3x30x130:k9x1:p4x0",
         "%s2d:%s:%s:2x64x30x26:k3x9:p1x4", "%s2d:%s:%s:1x2x90x90:k31:p15",
-        "%s2d:%s:%s:2x4x20x24:k15:p7:d2",
+        "%s2d:%s:%s:2x4x20x24:k15:p7:d2",  "%s3d:%s:%s:1x32x6x7x40:k3:p1",
+        "%s2d:%s:%s:2x16x8x8:k8",
     };
     static const char *const ops[] = {"avg", "avgpool", "max", "maxpool"};
     static const char *const types[] = {"f32", "f64", "f16", "bf16"};

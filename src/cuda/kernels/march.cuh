@@ -245,15 +245,16 @@ template <typename T, int L, int RANK, pgi_march_shape SHAPE> struct pgi_marcher
     }
 
     /* The terms of a batch, V of every step; `counted` is what windows count on the marched axis.
-     * The last threads read up to `lead` cells behind the batch, where the next may just arrive:
-     * those cells are in nobody's sum. */
+     * The last `lead` cells are in nobody's sum: behind the batch, where they would lie, the next
+     * may just arrive, so that the last threads read the batch's last one instead. */
     __device__ void make_batch(const T *from, const int *counted, Real (&value)[P * V]) const
     {
+        const int at = all.lead + thread, last = min(at, THREADS - 1);
         T read[P * V];
 
 #pragma unroll
         for (int i = 0; i < P * V; i++) {
-            read[i] = from[i / V * TILE + i % V * THREADS + all.lead + thread];
+            read[i] = from[i / V * TILE + i % V * THREADS + (i < P * V - 1 ? at : last)];
             value[i] = widen(read[i]);
         }
         if (all.forward) {

@@ -195,11 +195,13 @@ __device__ static void span_average(const pgi_cuda_near &near, const pgi_cuda_me
 }
 
 // Forward, windows of three taps at most on an axis, whatever their stride: V channels of a target,
-// or one. Up to three terms are added in their order.
+// or one. Up to three terms are added in their order; those of a plane are loaded together, and one
+// that is not there adds 0.
 template <bool ALIGNED, typename T, int V, bool LANES>
 __device__ static void near_taps(const pgi_cuda_near &near, const pgi_cuda_memory &memory)
 {
     typedef pgi_real<T> Real;
+    constexpr int MOST = 3;
     const unsigned v = blockIdx.x * blockDim.x + threadIdx.x;
     const int channel = LANES ? (int)(v % near.groups) * V : 0;
     const pgi_place place(near, LANES ? v / near.groups : v);
@@ -231,30 +233,37 @@ __device__ static void near_taps(const pgi_cuda_near &near, const pgi_cuda_memor
 
     for (unsigned u = blockIdx.y; u < near.outer; u += gridDim.y) {
         const T *from = source + outer_offset(near, u, near.source_slow, near.source_fast);
-        Real sum[V] = {};
+        Real sum[V] = {}, deep[MOST][MOST][V] = {};
 
-        for (int w = 0; any && w < taps[2]; w++) {
-            Real column[V] = {};
+        for (int d = 0; any && d < taps[0]; d++) {
+            pgi_vector<T, V> loaded[MOST][MOST] = {};
 
-            for (int h = 0; h < taps[1]; h++) {
-                Real deep[V] = {};
-
-                for (int d = 0; d < taps[0]; d++) {
-                    pgi_vector<T, V> loaded;
-
-                    load_vector<ALIGNED>(from + d * step[0] + h * step[1] + w * step[2], &loaded);
+#pragma unroll
+            for (int h = 0; h < MOST; h++)
+#pragma unroll
+                for (int w = 0; w < MOST; w++)
+                    load_vector_if(h < taps[1] && w < taps[2],
+                                   from + d * step[0] + h * step[1] + w * step[2], &loaded[h][w],
+                                   ALIGNED);
+#pragma unroll
+            for (int h = 0; h < MOST; h++)
+#pragma unroll
+                for (int w = 0; w < MOST; w++)
 #pragma unroll
                     for (int i = 0; i < V; i++)
-                        deep[i] = deep[i] + widen(loaded, i);
-                }
-#pragma unroll
-                for (int i = 0; i < V; i++)
-                    column[i] = column[i] + deep[i];
-            }
-#pragma unroll
-            for (int i = 0; i < V; i++)
-                sum[i] = sum[i] + column[i];
+                        deep[h][w][i] = deep[h][w][i] + widen(loaded[h][w], i);
         }
+#pragma unroll
+        for (int w = 0; w < MOST; w++)
+#pragma unroll
+            for (int i = 0; i < V; i++) {
+                Real column = deep[0][w][i];
+
+#pragma unroll
+                for (int h = 1; h < MOST; h++)
+                    column = column + deep[h][w][i];
+                sum[i] = sum[i] + column;
+            }
 #pragma unroll
         for (int i = 0; i < V; i++)
             sum[i] = quotient(sum[i], inverse);

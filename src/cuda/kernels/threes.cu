@@ -2,82 +2,7 @@
 // Averages over windows of 3x3 around every position, both ways. A thread marches down a plane with
 // neighbours of a row, and shuffles what other lanes need; or along the rows of a band with
 // channels, and needs nobody's.
-#include "cuda/kernels/general.h"
-#include "cuda/kernels/ring.cuh"
-#include "cuda/kernels/threes.h"
-#include "cuda/kernels/vector.cuh"
-
-// What a window counts on an axis; of those that do not exist, what the nearest does.
-__device__ static int count_of(const pgi_cuda_threes_axis &axis, int at)
-{
-    return at <= 0 ? axis.first : at >= axis.size - 1 ? axis.last : axis.middle;
-}
-
-// The inverses of all counts, 1 to 9, in shared memory; with one divisor for all, of that.
-template <typename Real>
-__device__ static const pgi_inverse<Real> *make_inverses(const pgi_cuda_threes &all)
-{
-    __shared__ pgi_inverse<Real> inverses[10];
-
-    if (threadIdx.x < 10)
-        inverses[threadIdx.x] = inverse_of((Real)(all.divisor ? all.divisor : threadIdx.x));
-    __syncthreads();
-    return inverses;
-}
-
-// What V places of a row, from x on, are divided by.
-template <typename Real, int V> struct pgi_threes_divisors {
-    const pgi_inverse<Real> *inverses;
-    pgi_inverse<Real> inverse[V];
-    int x, counted; // on H
-
-    __device__ pgi_threes_divisors(const pgi_cuda_threes &all, int place)
-        : inverses(make_inverses<Real>(all)), x(place), counted(-1)
-    {
-    }
-
-    __device__ void find(const pgi_cuda_threes &all, int row)
-    {
-        const int rows_count = count_of(all.h, row);
-
-        if (rows_count == counted)
-            return;
-        counted = rows_count;
-#pragma unroll
-        for (int i = 0; i < V; i++)
-            inverse[i] = inverses[count_of(all.w, x + i) * rows_count];
-    }
-
-    // One divisor, or counts: all are usual, or none.
-    __device__ bool usual() const
-    {
-        return inverse[0].high != 0;
-    }
-};
-
-// Whether vectors are, in memory.
-template <typename T, int V>
-__device__ static bool are_aligned(const pgi_cuda_threes &all, const pgi_cuda_memory &memory)
-{
-    return is_aligned<T, V>((const T *)memory.source + all.outer.source_begin) &&
-           is_aligned<T, V>((const T *)memory.target);
-}
-
-// Sums of three neighbours of a row; those at the ends come from the lanes beside this one.
-template <typename Real, int V>
-__device__ static void sum_threes(Real (&sum)[V], bool first, bool last)
-{
-    const Real before = __shfl_up_sync(~0u, sum[V - 1], 1);
-    const Real after = __shfl_down_sync(~0u, sum[0], 1);
-    Real value[V + 2];
-
-    value[0] = first ? (Real)0 : before;
-    value[V + 1] = last ? (Real)0 : after;
-#pragma unroll
-    for (int i = 0; i < V; i++)
-        value[i + 1] = sum[i];
-    sum_runs<3, V>(value, sum);
-}
+#include "cuda/kernels/threes.cuh"
 
 // V places of a row, down a plane, two rows at a time; the first two have no targets, but are
 // before the first and at it. AHEAD such batches are under way, since threads are few, and the loop
@@ -100,7 +25,7 @@ __device__ static void march_planes(const pgi_cuda_threes &all, const pgi_cuda_m
     const bool aligned = PLAIN || are_aligned<T, V>(all, memory);
     const T *from = (const T *)memory.source;
     T *to = (T *)memory.target;
-    pgi_threes_divisors<Real, V> divisors(all, x);
+    pgi_threes_divisors<Real, V> divisors(all, all.w, x);
     pgi_ring<Real, 3> ring[V];
     pgi_vector<T, V> next[AHEAD][P] = {};
 
@@ -138,7 +63,7 @@ __device__ static void march_planes(const pgi_cuda_threes &all, const pgi_cuda_m
             if (FORWARD) {
                 add_zero(value[p]);
             } else {
-                divisors.find(all, row + p);
+                divisors.find(count_of(all.h, row + p));
                 make_terms(value[p], divisors.inverse, ordinary && divisors.usual());
             }
         }
@@ -163,7 +88,7 @@ __device__ static void march_planes(const pgi_cuda_threes &all, const pgi_cuda_m
                 made[i] = sum[i][p];
             sum_threes(made, x == 0, x + V >= all.w.size);
             if (FORWARD) {
-                divisors.find(all, target);
+                divisors.find(count_of(all.h, target));
                 make_means(made, divisors.inverse, divisors.usual());
             }
             if (stores && target < end)
@@ -293,7 +218,7 @@ __device__ static void march_shared(const pgi_cuda_threes &all, T *planes, unsig
     const int own = group < all.grouped && plane < count ? min(C, wide - x) : 0;
     const Real alpha = PLAIN ? 1 : (Real)all.alpha;
     T *at = planes + (own > 0 ? plane * (unsigned)(wide * all.h.size) + (unsigned)x : 0);
-    pgi_threes_divisors<Real, C> divisors(all, x);
+    pgi_threes_divisors<Real, C> divisors(all, all.w, x);
     pgi_ring<Real, 3> ring[C];
     Real next[C];
     const auto fetch = [&](int row) {
@@ -317,7 +242,7 @@ __device__ static void march_shared(const pgi_cuda_threes &all, T *planes, unsig
         if (FORWARD) {
             add_zero(value);
         } else {
-            divisors.find(all, row);
+            divisors.find(count_of(all.h, row));
             make_terms(value, divisors.inverse, ordinary && divisors.usual());
         }
 #pragma unroll
@@ -332,7 +257,7 @@ __device__ static void march_shared(const pgi_cuda_threes &all, T *planes, unsig
             continue;
         sum_threes(value, x == 0, x + C >= wide);
         if (FORWARD) {
-            divisors.find(all, row - 1);
+            divisors.find(count_of(all.h, row - 1));
             make_means(value, divisors.inverse, divisors.usual());
         }
 #pragma unroll

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernels for windows of 3x3 are told that lie around every position. Shared by the host
- * and the kernels. */
+/* What the kernels for windows of 3x3 and 3x3x3 are told that lie around every position. Shared by
+ * the host and the kernels. */
 #ifndef PGI_CUDA_KERNELS_THREES_H
 #define PGI_CUDA_KERNELS_THREES_H
 
 #include "cuda/kernels/outer.h"
 
-/* H or W. Target t takes sources t - 1, t and t + 1, those of them that exist. */
+/* D, H or W. Target t takes sources t - 1, t and t + 1, those of them that exist. */
 typedef struct pgi_cuda_threes_axis {
     int size;                /* of the source, and of the target */
     int first, middle, last; /* what windows count; 1 where all of them count the same */
@@ -14,7 +14,7 @@ typedef struct pgi_cuda_threes_axis {
 } pgi_cuda_threes_axis;
 
 typedef struct pgi_cuda_threes {
-    pgi_cuda_threes_axis h, w;
+    pgi_cuda_threes_axis d, h, w; /* of rank 2 no D */
     pgi_cuda_outer outer;
 
     /* Planes: a warp has so many of them, or tiles of one, with so many lanes each, of which the
@@ -26,6 +26,11 @@ typedef struct pgi_cuda_threes {
 
     /* Channels: vectors of them, and bands of rows. */
     int groups, bands;
+
+    /* Of rank 3, slabs of planes. With channels a block has so many places of a row, in tiles as
+     * above, and `lanes` vectors of each, one of `groups` such pieces. */
+    unsigned slabs;
+    int places;
 
     int segment; /* rows, or places of a row, that a thread goes through */
 
@@ -45,5 +50,12 @@ typedef struct pgi_cuda_threes {
 /* Channels that a thread has, and rows of a band. */
 #define PGI_THREES_CHANNELS(bytes) ((bytes) == 8 ? 2 : 4)
 #define PGI_THREES_BAND            4
+
+/* Rank 3: planes of targets that a thread has, elements of a row of each; lanes that a place has at
+ * most, with 64 bytes of channels; and divisors that have an inverse. */
+#define PGI_SLAB_DEEP        4
+#define PGI_SLAB_EACH(bytes) ((bytes) == 8 ? 2 : 4)
+#define PGI_SLAB_LANES       8
+#define PGI_SLAB_USUAL       (1 << 21)
 
 #endif

@@ -27,27 +27,9 @@ template <int V> __device__ inline float widen(const pgi_vector<pgi_bf16, V> &ve
                  : widen(vector.e[i]);
 }
 
-template <typename T, int V>
-__device__ inline bool are_ordinary(const pgi_vector<T, V> &vector)
+template <typename T, int V> __device__ inline bool are_ordinary(const pgi_vector<T, V> &vector)
 {
     return are_ordinary(vector.e);
-}
-
-/* Two at a time: of words without signs, less 1 each, which makes 0 the largest, no half must be too
- * small. */
-template <int V> __device__ inline bool are_ordinary(const pgi_vector<pgi_bf16, V> &vector)
-{
-    if constexpr (V == 1) {
-        return are_ordinary(vector.e);
-    } else {
-        constexpr unsigned both = 0x10001, sizes = 0x7fff * both, least = 0x1880 - 1; /* 2^-78 */
-        unsigned smallest = sizes;
-
-#pragma unroll
-        for (int i = 0; i < V / 2; i++)
-            smallest = __viaddmin_u16x2(((const unsigned *)&vector)[i] & sizes, ~0u, smallest);
-        return (~(smallest + (0x8000 - least) * both) & 0x8000 * both) == 0;
-    }
 }
 
 template <typename T, int V, int N>
@@ -59,6 +41,29 @@ __device__ inline bool are_ordinary(const pgi_vector<T, V> (&vectors)[N])
     for (int i = 0; i < N; i++)
         all = all & are_ordinary(vectors[i]);
     return all;
+}
+
+/* Two at a time: of words without signs, less 1 each, which makes 0 the largest, no half must be
+ * too small. */
+template <int V, int N>
+__device__ inline bool are_ordinary(const pgi_vector<pgi_bf16, V> (&vectors)[N])
+{
+    if constexpr (V == 1) {
+        return are_ordinary((const pgi_bf16(&)[N])vectors);
+    } else {
+        constexpr unsigned both = 0x10001, sizes = 0x7fff * both, least = 0x1880 - 1; /* 2^-78 */
+        unsigned smallest = sizes;
+
+#pragma unroll
+        for (int i = 0; i < N * V / 2; i++)
+            smallest = __viaddmin_u16x2(((const unsigned *)&vectors)[i] & sizes, ~0u, smallest);
+        return (~(smallest + (0x8000 - least) * both) & 0x8000 * both) == 0;
+    }
+}
+
+template <int V> __device__ inline bool are_ordinary(const pgi_vector<pgi_bf16, V> &vector)
+{
+    return are_ordinary((const pgi_vector<pgi_bf16, V>(&)[1])vector);
 }
 
 /* One element, of memory that nobody writes. */
@@ -107,6 +112,33 @@ __device__ inline void load_vector(const T *from, pgi_vector<T, V> *to, bool ali
         load_vector<true>(from, to);
     else
         load_vector<false>(from, to);
+}
+
+/* The same if they are there, without a branch where they are aligned; what is not stays. */
+template <typename T, int V>
+__device__ inline void load_vector_if(bool there, const T *from, pgi_vector<T, V> *to, bool aligned)
+{
+    constexpr int whole = sizeof(pgi_vector<T, V>);
+    unsigned *const word = (unsigned *)to;
+
+    if (!aligned || whole < 4) {
+        if (there)
+            load_vector(from, to, aligned);
+    } else if constexpr (whole == 16) {
+        asm("{ .reg .pred there; setp.ne.s32 there, %5, 0;"
+            "@there ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4]; }"
+            : "+r"(word[0]), "+r"(word[1]), "+r"(word[2]), "+r"(word[3])
+            : "l"(from), "r"((int)there));
+    } else if constexpr (whole == 8) {
+        asm("{ .reg .pred there; setp.ne.s32 there, %3, 0;"
+            "@there ld.global.nc.v2.u32 {%0, %1}, [%2]; }"
+            : "+r"(word[0]), "+r"(word[1])
+            : "l"(from), "r"((int)there));
+    } else {
+        asm("{ .reg .pred there; setp.ne.s32 there, %2, 0; @there ld.global.nc.u32 %0, [%1]; }"
+            : "+r"(word[0])
+            : "l"(from), "r"((int)there));
+    }
 }
 
 template <bool ALIGNED, typename T, int V>

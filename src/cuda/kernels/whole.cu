@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Gradients of averages whose one window covers everything: every position of a plane receives the
-// same.
+// Averages whose one window covers everything. Of a gradient, every position of a plane receives
+// the same; forward, a square of positions becomes one number.
 #include "cuda/kernels/general.h"
+#include "cuda/kernels/ring.cuh"
 #include "cuda/kernels/vector.cuh"
 #include "cuda/kernels/whole.h"
 
@@ -88,6 +89,99 @@ __device__ static void fill_places(const pgi_cuda_whole &all, const pgi_cuda_mem
     }
 }
 
+// The means of V squares side by side, load(h, w) their elements: columns first, as H comes before
+// W.
+template <typename T, int V, int SIDE, typename Load>
+__device__ static void store_means(const pgi_cuda_whole &all, Load load, T *to)
+{
+    typedef pgi_real<T> Real;
+    const pgi_inverse<Real> inverse = inverse_of((Real)all.divisor);
+    pgi_inverse<Real> each[V];
+    Real column[V][SIDE], mean[V];
+
+#pragma unroll
+    for (int w = 0; w < SIDE; w++) {
+        pgi_vector<T, V> loaded[SIDE];
+
+#pragma unroll
+        for (int h = 0; h < SIDE; h++)
+            loaded[h] = load(h, w);
+#pragma unroll
+        for (int i = 0; i < V; i++) {
+            Real value[SIDE], made[1];
+
+#pragma unroll
+            for (int h = 0; h < SIDE; h++)
+                value[h] = widen(loaded[h], i);
+            add_zero(value);
+            sum_runs<SIDE, 1>(value, made);
+            column[i][w] = made[0];
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < V; i++) {
+        Real made[1];
+
+        sum_runs<SIDE, 1>(column[i], made);
+        mean[i] = made[0];
+        each[i] = inverse;
+    }
+    make_means(mean, each, inverse.high != 0);
+    store_scaled(to, mean, (Real)all.alpha, (Real)all.beta, is_aligned<T, V>(to));
+}
+
+// Planes that lie one behind the other: as many as a block has threads are copied to shared memory
+// in whole vectors, where every thread adds one. The side is odd: lanes then meet in few banks.
+template <typename T, int SIDE>
+__device__ static void mean_planes(const pgi_cuda_whole &all, const pgi_cuda_memory &memory)
+{
+    constexpr int PLACES = SIDE * SIDE, V = 16 / sizeof(T), PLANES = PGI_WHOLE_PLANES;
+    __shared__ __align__(16) T planes[PLANES * PLACES];
+    const int64_t first = (int64_t)blockIdx.x * PLANES;
+    const int count = (int)min((int64_t)PLANES, all.planes - first), thread = (int)threadIdx.x;
+    const T *from = (const T *)memory.source + all.source_begin + first * PLACES;
+    const int whole = is_aligned<T, V>(from) ? count * PLACES / V * V : 0;
+
+    for (int i = thread * V; i < whole; i += PLANES * V)
+        copy_async<16>(planes + i, from + i, true);
+    end_group();
+    for (int i = whole + thread; i < count * PLACES; i += PLANES)
+        planes[i] = load_element(from + i);
+    await_groups<0>();
+    __syncthreads();
+    if (thread < count)
+        store_means<T, 1, SIDE>(
+            all,
+            [&](int h, int w) { return pgi_vector<T, 1>{planes[(thread * SIDE + h) * SIDE + w]}; },
+            (T *)memory.target + first + thread);
+}
+
+// V channels of an image.
+template <typename T, int SIDE>
+__device__ static void mean_places(const pgi_cuda_whole &all, const pgi_cuda_memory &memory)
+{
+    constexpr int V = 16 / sizeof(T);
+    const int64_t thread = (int64_t)blockIdx.x * PGI_WHOLE_PLANES + threadIdx.x;
+    const int64_t groups = all.channels / V, image = thread / groups;
+    const int64_t channel = thread % groups * V;
+
+    if (image >= all.images)
+        return;
+    const T *from =
+        (const T *)memory.source + all.source_begin + image * all.source_image + channel;
+    const bool aligned = is_aligned<T, V>(from);
+
+    store_means<T, V, SIDE>(
+        all,
+        [&](int h, int w) {
+            pgi_vector<T, V> loaded;
+
+            load_vector(from + (h * SIDE + w) * all.source_place, &loaded, aligned);
+            return loaded;
+        },
+        (T *)memory.target + image * all.target_image + channel);
+}
+
 #define WHOLE(name, suffix, type)                                                                  \
     extern "C" __global__ void __launch_bounds__(PGI_WHOLE_THREADS) pgi_whole_##name##_##suffix(   \
         const __grid_constant__ pgi_cuda_whole whole, const pgi_cuda_memory memory)                \
@@ -95,9 +189,24 @@ __device__ static void fill_places(const pgi_cuda_whole &all, const pgi_cuda_mem
         fill_##name<type, 16 / sizeof(type)>(whole, memory);                                       \
     }
 
+#define MEANS(name, side, suffix, type)                                                            \
+    extern "C" __global__ void __launch_bounds__(PGI_WHOLE_PLANES)                                 \
+        pgi_whole_means_##name##_##side##_##suffix(const __grid_constant__ pgi_cuda_whole whole,   \
+                                                   const pgi_cuda_memory memory)                   \
+    {                                                                                              \
+        mean_##name<type, side>(whole, memory);                                                    \
+    }
+
 #define WHOLE_TYPE(suffix, type)                                                                   \
     WHOLE(planes, suffix, type)                                                                    \
-    WHOLE(places, suffix, type)
+    WHOLE(places, suffix, type)                                                                    \
+    MEANS(planes, 5, suffix, type)                                                                 \
+    MEANS(planes, 7, suffix, type)                                                                 \
+    MEANS(places, 4, suffix, type)                                                                 \
+    MEANS(places, 5, suffix, type)                                                                 \
+    MEANS(places, 6, suffix, type)                                                                 \
+    MEANS(places, 7, suffix, type)                                                                 \
+    MEANS(places, 8, suffix, type)
 
 WHOLE_TYPE(f32, float)
 WHOLE_TYPE(f64, double)

@@ -12,7 +12,7 @@ typedef struct pgi_cuda_whole {
 
     /* Channels side by side: images of `places` of `channels` each. */
     int64_t images, channels;
-    int64_t source_image, target_image, target_place;
+    int64_t source_image, target_image, source_place, target_place;
 
     double alpha, beta; /* rounded to the compute type */
     int64_t divisor;
@@ -23,5 +23,11 @@ typedef struct pgi_cuda_whole {
 /* Vectors of 16 bytes that a thread has of planes; places that it has of channels. */
 #define PGI_WHOLE_VECTORS 4
 #define PGI_WHOLE_PLACES  16
+
+/* Forward: threads of a block, each with a plane, or with channels of an image; and the sides of
+ * squares that there are kernels for, of planes only the odd ones. */
+#define PGI_WHOLE_PLANES     96
+#define PGI_WHOLE_LEAST_SIDE 4
+#define PGI_WHOLE_MOST_SIDE  8
 
 #endif
