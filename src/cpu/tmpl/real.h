@@ -193,9 +193,11 @@ PGI_ALWAYS_INLINE void PGI_NAME(turn, REAL_NAME)(PGI_VECTOR(REAL_NAME) * square)
     PGI_UNROLL
     for (size = 1; size < LANES; size *= 2) {
         PGI_UNROLL
-        for (i = 0; i < LANES / 2; i++)
-            PGI_VEC(zip, REAL_NAME)
-        (square[i], square[i + LANES / 2], &next[2 * i], &next[2 * i + 1]);
+        for (i = 0; i < LANES / 2; i++) {
+            PGI_VECTOR(REAL_NAME) *pair = next + 2 * i;
+
+            PGI_VEC(zip, REAL_NAME)(square[i], square[i + LANES / 2], pair, pair + 1);
+        }
         PGI_UNROLL
         for (i = 0; i < LANES; i++)
             square[i] = next[i];

@@ -38,15 +38,21 @@ static void PGI_NAME(store_group, ELEMENT)(STORED *to, int64_t step, const REAL 
     const SCALING scaling = {SET(alpha), SET(beta), beta != 0, false};
     int64_t i;
 
-    if (step == 1)
-        for (i = 0; i < count; i += LANES)
-            PGI_NAME(store_scaled, ELEMENT)
-    (to + i,
-     count - i < LANES ? PGI_VEC(load_some, REAL_NAME)(reals + i, count - i) : GET(reals + i),
-     count - i, scaling);
-    else if (beta == 0) for (i = 0; i < count; i++) to[i * step] = STORE(alpha * reals[i]);
-    else for (i = 0; i < count; i++) to[i * step] =
-        STORE(alpha * reals[i] + beta * LOAD(to[i * step]));
+    if (step == 1) {
+        for (i = 0; i < count; i += LANES) {
+            const int64_t rest = count - i;
+            const VECTOR sum =
+                rest < LANES ? PGI_VEC(load_some, REAL_NAME)(reals + i, rest) : GET(reals + i);
+
+            PGI_NAME(store_scaled, ELEMENT)(to + i, sum, rest, scaling);
+        }
+    } else if (beta == 0) {
+        for (i = 0; i < count; i++)
+            to[i * step] = STORE(alpha * reals[i]);
+    } else {
+        for (i = 0; i < count; i++)
+            to[i * step] = STORE(alpha * reals[i] + beta * LOAD(to[i * step]));
+    }
 }
 
 /* A square of vectors turned: of up to a vector of groups, whose places lie side by side in memory,
@@ -84,11 +90,13 @@ static void PGI_NAME(store_lines, ELEMENT)(STORED *to, const pgi_groups *groups,
                                  groups->lane_step % LANES == 0};
     const int64_t all = groups->lines * groups->places, lanes = groups->lanes;
     const REAL *group[PGI_LANES(REAL_NAME)] = {reals};
+    const int64_t step = groups->lane_step;
     int64_t place, lane, in_line = 0;
     int i;
 
     for (place = 0; place < all; place += LANES) {
         const int64_t places = all - place < LANES ? all - place : LANES;
+        STORED *here = to + place;
 
         for (i = 0; i < places; i++) {
             group[i] = reals + in_line * lanes;
@@ -98,12 +106,12 @@ static void PGI_NAME(store_lines, ELEMENT)(STORED *to, const pgi_groups *groups,
             }
         }
         for (lane = 0; lane + LANES <= lanes && places == LANES; lane += LANES)
-            PGI_NAME(store_turned, ELEMENT)
-        (to + place, groups->lane_step, group, LANES, lane, LANES, scaling);
-        for (; lane < lanes; lane += LANES)
-            PGI_NAME(store_turned, ELEMENT)
-        (to + place, groups->lane_step, group, places, lane,
-         lanes - lane < LANES ? lanes - lane : LANES, scaling);
+            PGI_NAME(store_turned, ELEMENT)(here, step, group, LANES, lane, LANES, scaling);
+        for (; lane < lanes; lane += LANES) {
+            const int64_t count = lanes - lane < LANES ? lanes - lane : LANES;
+
+            PGI_NAME(store_turned, ELEMENT)(here, step, group, places, lane, count, scaling);
+        }
     }
 }
 
@@ -132,9 +140,12 @@ static void PGI_NAME(store, ELEMENT)(void *to, const pgi_groups *groups, const v
         else if (groups->lane_step != 1 && groups->place_step == 1)
             PGI_NAME(store_lines, ELEMENT)(first, &line, reals, 0, scale, stream);
         else
-            for (p = 0; p < places; p++)
+            for (p = 0; p < places; p++) {
+                STORED *group = first + p * groups->place_step;
+
                 PGI_NAME(store_group, ELEMENT)
-        (first + p * groups->place_step, groups->lane_step, reals + p * lanes, lanes, scale);
+                (group, groups->lane_step, reals + p * lanes, lanes, scale);
+            }
     }
 }
 

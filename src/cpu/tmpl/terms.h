@@ -222,19 +222,23 @@ static void PGI_NAME(collect_lines, ELEMENT)(REAL *to, int64_t pitch, const STOR
             const int64_t places = all - place < LANES ? all - place : LANES;
             const STORED *here = from + first * step + place;
 
-            for (lane = 0; lane + LANES <= lanes && places == LANES; lane += LANES)
+            for (lane = 0; lane + LANES <= lanes && places == LANES; lane += LANES) {
                 PGI_NAME(widen_turned, ELEMENT)
-            (wide + lane, PART, here + lane * step, step, LANES, LANES);
-            for (; lane < lanes; lane += LANES)
+                (wide + lane, PART, here + lane * step, step, LANES, LANES);
+            }
+            for (; lane < lanes; lane += LANES) {
+                const int64_t count = lanes - lane < LANES ? lanes - lane : LANES;
+
                 PGI_NAME(widen_turned, ELEMENT)
-            (wide + lane, PART, here + lane * step, step, places,
-             lanes - lane < LANES ? lanes - lane : LANES);
+                (wide + lane, PART, here + lane * step, step, places, count);
+            }
             for (i = 0; i < places; i += rows) {
-                rows =
-                    groups->places - in_line < places - i ? groups->places - in_line : places - i;
+                const int64_t rest = groups->places - in_line;
+                REAL *terms = to + line * pitch + in_line * groups->lanes + first;
+
+                rows = rest < places - i ? rest : places - i;
                 PGI_NAME(terms_dense, REAL_NAME)
-                (to + line * pitch + in_line * groups->lanes + first, groups->lanes,
-                 wide + i * PART, PART, rows, lanes, by, false);
+                (terms, groups->lanes, wide + i * PART, PART, rows, lanes, by, false);
                 in_line += rows;
                 if (in_line == groups->places) {
                     in_line = 0;
@@ -260,12 +264,13 @@ static void PGI_NAME(collect, ELEMENT)(void *to, int64_t pitch, const void *from
         const STORED *first = (const STORED *)from + n * groups->line_step;
         REAL *terms = (REAL *)to + n * pitch;
 
-        if (groups->lane_step != 1 && groups->place_step == 1)
+        if (groups->lane_step != 1 && groups->place_step == 1) {
             PGI_NAME(collect_lines, ELEMENT)(terms, 0, first, &line, by);
-        else
+        } else {
             PGI_NAME(terms, ELEMENT)
-        (terms, groups->lanes, first, groups->place_step, groups->lane_step, groups->places,
-         groups->lanes, by, false);
+            (terms, groups->lanes, first, groups->place_step, groups->lane_step, groups->places,
+             groups->lanes, by, false);
+        }
     }
 }
 
