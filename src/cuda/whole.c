@@ -94,7 +94,7 @@ static poolgrad_status prepare_means(poolgrad_cuda_plan *plan, pgi_cuda_whole *w
     const int64_t side = square_side(problem), vector = 16 / (int64_t)problem->element_size;
     int64_t threads = whole->planes;
     const char *way = "planes";
-    char kernel[PGI_CUDA_NAME];
+    char kernel[32];
 
     if (side == 0)
         return POOLGRAD_OK;

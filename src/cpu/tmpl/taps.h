@@ -27,7 +27,7 @@ PGI_ALWAYS_INLINE uint32_t PGI_NAME(locate, u8)(uint32_t tap, const pgi_taps *sh
         const uint32_t at = (z * shape->extent[1] + y) * shape->extent[2] + x;
 
         *place =
-            lost | (y >= shape->extent[1]) | (x >= shape->extent[2]) ? PGI_NOWHERE : (int32_t)at;
+            (lost | (y >= shape->extent[1]) | (x >= shape->extent[2])) ? PGI_NOWHERE : (int32_t)at;
     }
     return past | (h >= shape->in[1]) | (w >= shape->in[2]);
 }
