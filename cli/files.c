@@ -55,6 +55,10 @@ static int check_index_type(session *s, cli_operand *operand, const char *path,
                   path, array->kind, array->size);
         return CLI_DATA;
     }
+    if (type == POOLGRAD_U8 && s->desc->index_base != POOLGRAD_INDEX_WINDOW) {
+        cli_error(verb, "%s holds uint8, which can only be taps of windows; add base=window", path);
+        return CLI_DATA;
+    }
     if (!s->files->index_stated) {
         s->desc->index_type = (poolgrad_index_type)type;
         operand->size = (size_t)array->size;

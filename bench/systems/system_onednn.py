@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """oneDNN: its pooling primitives on plain layouts, through the C interface.
 
-The max gradient by index is its backward primitive, which reads the winners from a workspace that its
-forward one writes: their taps, in a byte each unless windows have more than 256; from x it is forward and backward, as in its graph operation MaxPoolBackward. Numbers
-are those of dnnl_types.h, which are the same in all 3.x.
+The max gradient by index is its backward primitive, which reads the winners from a workspace that
+its forward one writes: their taps, in a byte each for windows of up to 255; from x it is forward and
+backward, as in its graph operation MaxPoolBackward. Numbers are those of dnnl_types.h, which are the
+same in all 3.x.
 """
 import ctypes as c
 import math

@@ -432,7 +432,7 @@ static poolgrad_status make_indices(pgi_problem *problem, poolgrad_error *error)
                         "index_order is column-major; only the bases TENSOR and PLANE have it");
     if (desc->index_type == POOLGRAD_U8 && desc->index_base != POOLGRAD_INDEX_WINDOW)
         return pgi_fail(error, POOLGRAD_ERR_ATTRIBUTE,
-                        "index_type is POOLGRAD_U8; only the base WINDOW has it");
+                        "index_type is POOLGRAD_U8, which needs index_base POOLGRAD_INDEX_WINDOW");
     if (!pgi_indexing_make(desc, problem->axis, &problem->indexing))
         return pgi_fail(
             error, POOLGRAD_ERR_OVERFLOW, "the indices of this problem do not fit in index_type%s",

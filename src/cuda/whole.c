@@ -104,7 +104,9 @@ static poolgrad_status prepare_means(poolgrad_cuda_plan *plan, pgi_cuda_whole *w
         threads = whole->images * (whole->channels / vector);
         *possible = whole->source_place % vector == 0;
     } else {
-        *possible = side % 2 == 1 && has_planes_in_a_row(source, &problem->target, side * side);
+        /* all planes of x, which y may be a box of */
+        *possible = side % 2 == 1 && has_planes_in_a_row(source, &problem->target, side * side) &&
+                    source->extent[PGI_CHANNEL] * source->extent[PGI_BATCH] == whole->planes;
     }
     *possible = *possible && threads <= INT32_MAX;
     if (!*possible)

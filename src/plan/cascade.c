@@ -34,8 +34,8 @@ static char *slot(const pgi_stack *stack, int tier, int64_t place)
     size_t offset =
         (size_t)slot_number(stack, place - origin) * (tier ? stack->sum_bytes : stack->bytes);
 
-    if (tier > 0 && !stack->lying)
-        offset += (size_t)stack->slots * stack->bytes;
+    if (tier > 0 && !stack->away)
+        offset += (size_t)stack->slots * stack->bytes + stack->gap;
     if (tier > 1)
         offset += (size_t)((tier - 1) * stack->slots) * stack->sum_bytes;
     return stack->base + offset;
@@ -46,7 +46,9 @@ static const char *row_of(const pgi_cascade *cascade, const pgi_stack *stack, in
 {
     if (tier == 0 && (place < stack->held.begin || place >= stack->held.end))
         return cascade->nothing;
-    if (tier == 0 && stack->lying)
+    if (place < stack->begin) /* such a sum ends before the first place that exists */
+        return cascade->nothing;
+    if (tier == 0 && stack->away)
         return stack->lying + (place - stack->held.begin) * stack->step;
     return slot(stack, tier, place);
 }
@@ -81,7 +83,7 @@ static void load_places(pgi_cascade *cascade, const pgi_stack *stack, int64_t be
     const pgi_range all = cascade->reach[1];
     int64_t d;
 
-    if (stack->lying)
+    if (stack->away)
         return;
     if (stack == &cascade->planes)
         for (d = begin; d < end; d++)
@@ -213,7 +215,7 @@ static void list_parts(const pgi_part *part, int64_t place, int count, const voi
     int i;
 
     for (i = 0; i < count; i++, place += q) {
-        if (stack->lying || place < stack->held.begin || place >= stack->held.end) {
+        if (stack->away || place < stack->held.begin || place >= stack->held.end) {
             rows[i] = part_of(part, 0, place);
         } else {
             number = number < 0 ? slot_number(stack, place - stack->held.begin) : number + q;
@@ -401,8 +403,7 @@ void pgi_cascade_run(pgi_cascade *cascade)
             if (!there)
                 cascade->rows.held.end = cascade->rows.held.begin;
             cascade->plane = run.first;
-            cascade->rows.lying = NULL;
-            if (there && cascade->lying)
+            if (there && layout->lying)
                 cascade->rows.lying =
                     cascade->lying + (run.first - stack->held.begin) * cascade->plane_step;
             cascade->rows.step = (int64_t)cascade->rows.bytes;

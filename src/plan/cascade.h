@@ -70,11 +70,13 @@ typedef struct pgi_stack {
     int64_t slots, mask; /* mask: slots - 1 if that is a power of two, or 0 */
     int tiers;
     char *base;
-    const char *lying; /* tier 0 is here and not in the ring, so many bytes */
-    int64_t step;      /* apart; or NULL */
+    bool away;         /* tier 0 is not in the ring, but in memory: */
+    const char *lying; /* the first place that is held, */
+    int64_t step;      /* and bytes to the next */
     size_t bytes;      /* of a place in tier 0 */
-    size_t sum_bytes;  /* and in the others: whole vectors are written */
-    int64_t reals;
+    size_t gap;        /* behind tier 0: whole vectors are written */
+    size_t sum_bytes;  /* of a place in the other tiers, which is whole vectors */
+    int64_t reals;     /* that are summed; of what lies in memory nothing else may be read */
     int64_t made[PGI_TIERS + 1]; /* places before this are there */
 } pgi_stack;
 

@@ -208,9 +208,11 @@ bool pgi_cascade_measure(const pgi_gather gather[3], const int64_t targets[3], i
     layout->planes.base =
         pgi_place(&at, layout->by_rows ? 0 : layout->planes.tiers + !layout->lying,
                   layout->planes.slots, plane, size);
+    pgi_place(&at, 1, 1, PGI_ROW_REALS, size); /* a gap behind tier 0 */
     layout->rows.base = (size_t)at.end;
     pgi_place(&at, layout->rows.tiers + !(layout->by_rows && layout->lying), layout->rows.slots,
               bare, size);
+    pgi_place(&at, 1, 1, PGI_ROW_REALS, size);
     layout->ring = (size_t)at.end - layout->rows.base;
     pgi_place(&at, layout->together - 1, 1, (int64_t)layout->ring, 1);
     layout->summed = pgi_place(&at, layout->batch, 1, row, size);
@@ -235,7 +237,9 @@ static void set_stack(pgi_stack *stack, const pgi_cascade *cascade, int axis,
                          .mask = layout->slots & (layout->slots - 1) ? 0 : layout->slots - 1,
                          .tiers = layout->tiers,
                          .base = cascade->workspace + layout->base,
+                         .away = cascade->layout->lying && cascade->layout->by_rows == (axis == 1),
                          .bytes = (size_t)reals * size,
+                         .gap = PGI_ROW_REALS * size,
                          .sum_bytes = (size_t)pgi_whole_vectors(reals) * size,
                          .reals = reals};
 }
@@ -258,6 +262,7 @@ void pgi_cascade_region(pgi_cascade *cascade, const int64_t begin[3], const int6
                         int64_t lanes)
 {
     const pgi_cascade_layout *layout = cascade->layout;
+    int64_t plane;
     int axis;
 
     for (axis = 0; axis < 3; axis++) {
@@ -273,9 +278,11 @@ void pgi_cascade_region(pgi_cascade *cascade, const int64_t begin[3], const int6
     cascade->lanes = lanes;
     set_margins(cascade);
     set_stack(&cascade->rows, cascade, 1, &layout->rows, cascade->pitch);
+    plane = pgi_whole_vectors(length(cascade->reach[1]) * cascade->pitch);
+    set_stack(&cascade->planes, cascade, 0, &layout->planes, plane);
     /* an odd number of lines: planes whose rows meet in one set of the cache slow each other */
-    set_stack(&cascade->planes, cascade, 0, &layout->planes,
-              pgi_whole_vectors(length(cascade->reach[1]) * cascade->pitch) | PGI_ROW_REALS);
+    cascade->planes.bytes = cascade->planes.sum_bytes =
+        (size_t)(plane | PGI_ROW_REALS) * cascade->kernels->real;
     /* The ends of rows stay zero; their middle is written again and again. */
     if (length(cascade->reach[2]) < length(cascade->virtual[2]))
         memset(cascade->workspace, 0, layout->nothing);

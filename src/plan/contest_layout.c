@@ -33,11 +33,11 @@ bool pgi_places_fit(const pgi_problem *problem)
     return places <= -(int64_t)PGI_NOWHERE && taps <= -(int64_t)PGI_NOWHERE;
 }
 
-/* Whether windows are longer than comparing all taps at once is good for. With a stride that makes
- * few candidates. */
+/* Whether windows are longer than comparing all taps at once is good for: than four strides. With a
+ * long stride that makes few candidates. */
 static bool has_many_taps(const pgi_axis *axis)
 {
-    return axis->kernel > 4 * axis->stride || axis->kernel > PGI_CONTENDERS;
+    return (axis->kernel - 1) / 4 >= axis->stride || axis->kernel > PGI_CONTENDERS;
 }
 
 static bool can_sweep(const pgi_gather *taps)

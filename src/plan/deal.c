@@ -113,7 +113,7 @@ static bool terms_in_place(const pgi_scatter *scatter)
     return problem->element_size == scatter->plan->kernels.real && stride[2] == 1 &&
            problem->source.stride[PGI_CHANNEL] % (4 * FULL_VECTOR) != 0 &&
            (length(windows[1]) == 1 || stride[1] == length(windows[2])) &&
-           (length(windows[0]) == 1 || stride[0] == length(windows[1]) * stride[1]);
+           (length(windows[0]) == 1 || stride[0] == length(windows[1]) * length(windows[2]));
 }
 
 /* So far apart are lanes that have so many cells each: lines of 16 lanes are then in as many sets

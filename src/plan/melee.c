@@ -137,7 +137,7 @@ static void name_taps(const pgi_arena *arena, const pgi_stretch *const at[3], pg
                                     lost[2] + column);
     }
     melee->place_step = (int32_t)step[2];
-    melee->row_place = (int32_t)(step[1] * kernel[2]);
+    melee->row_place = (int32_t)(uint32_t)((uint64_t)step[1] * (uint64_t)kernel[2]);
 }
 
 /* The taps of windows that are alike, from the first window on. */

@@ -413,8 +413,8 @@ static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling,
 
     *parts = (pgi_scatter_parts){.apart = apart,
                                  .award = !apart && takes(problem, tiling),
-                                 .runs = problem->axis[2].kernel >
-                                         RUN_STRIDES * problem->axis[2].stride};
+                                 .runs = (problem->axis[2].kernel - 1) / RUN_STRIDES >=
+                                         problem->axis[2].stride};
     parts->taps = parts->award && taps_lie_ready(problem, lanes);
     for (i = 0; i < 3; i++) {
         windows[i] = pgi_min(pgi_gather_reach_bound(&problem->gather[i], tiling->extent[i]),

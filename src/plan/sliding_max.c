@@ -2,7 +2,7 @@
 /*
  * The forward maximum and its indices: the winners of windows of few taps straight from x, some
  * rows at a time; of larger ones by a contest over every tile of y, at a cost that grows with the
- * logarithm of the window.
+ * logarithm of the window at most.
  */
 #include "plan/melee.h"
 #include "plan/rows.h"
@@ -56,10 +56,11 @@ static int64_t index_of(const pgi_problem *problem, int64_t batch, int64_t chann
     return place < 0 ? -1 : pgi_index_of_winner(problem, batch, channel, o, position);
 }
 
-/* The place of a window's first tap, counted as taps are. */
-static int64_t origin_of(const pgi_problem *problem, const int64_t o[3])
+/* The place of a window's first tap, counted as taps are, modulo 2^32: a window in the padding may
+ * be anywhere before those that are not. */
+static uint32_t origin_of(const pgi_problem *problem, const int64_t o[3])
 {
-    int64_t place = 0;
+    uint64_t place = 0;
     int i;
 
     for (i = 0; i < 3; i++) {
@@ -67,10 +68,10 @@ static int64_t origin_of(const pgi_problem *problem, const int64_t o[3])
         const int64_t first = pgi_axis_taps(axis, o[i]).first;
 
         /* spares every row of an ordinary problem three divisions */
-        place = place * axis->kernel +
-                (axis->dilation == 1 ? first : pgi_floor_div(first, axis->dilation));
+        place = place * (uint64_t)axis->kernel +
+                (uint64_t)(axis->dilation == 1 ? first : pgi_floor_div(first, axis->dilation));
     }
-    return place;
+    return (uint32_t)place;
 }
 
 /* Places of a contest, counted as taps are, become the taps of groups of windows from (d, h, begin
@@ -91,9 +92,8 @@ static void make_taps(const pgi_maximum *maximum, int64_t d, int64_t h, int64_t 
     for (done = 0; done < groups * lanes; done += cells, places += cells) {
         const int64_t window = done / lanes;
         const int64_t o[3] = {d, h + window / width, unit->begin[2] + window % width};
-        const uint32_t origin = (uint32_t)origin_of(problem, o);
+        const uint32_t origin = origin_of(problem, o);
 
-        /* modulo 2^32: a window in the padding may be anywhere before those that are not */
         for (i = 0; i < cells; i++)
             places[i] = places[i] < 0
                             ? places[i]
@@ -101,7 +101,8 @@ static void make_taps(const pgi_maximum *maximum, int64_t d, int64_t h, int64_t 
     }
 }
 
-/* Groups of places to the indices from (d, h, begin of the tile's row) on. */
+/* Groups of places to the indices from (d, h, begin of the tile's row) on. The places are of no use
+ * any more. */
 static void store_indices(const pgi_maximum *maximum, int64_t d, int64_t h, int64_t groups,
                           int32_t *places)
 {
@@ -393,7 +394,7 @@ static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, 
 
 const pgi_strategy pgi_strategy_sliding_max = {
     .name = "sliding_max",
-    .reason = "finds every maximum at a cost that grows with the logarithm of the window",
+    .reason = "finds every maximum at a cost that grows at most with the logarithm of the window",
     .applicable = applicable,
     .prepare = prepare,
     .run = run,

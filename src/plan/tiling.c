@@ -186,5 +186,10 @@ bool pgi_tiling_choose(const pgi_problem *problem, int32_t threads, pgi_layout_f
             count_tiles(problem, tiling);
         }
     }
+    /* a last block of one lane would be a row of another kind than the strategy laid out */
+    while (pgi_channels_inside(target) && tiling->lanes > 1 &&
+           target->extent[PGI_CHANNEL] % tiling->lanes == 1)
+        tiling->lanes++;
+    count_tiles(problem, tiling);
     return footprint(problem, tiling, lay_out) >= 0;
 }

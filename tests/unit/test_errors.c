@@ -168,7 +168,7 @@ static const wrong wrongs[] = {
     {"max1d:f32:strided/ncw:2x1073741824x2:k2:index=u32:dystride=0,0,0", TEXT_ONLY,
      POOLGRAD_ERR_OVERFLOW, "do not fit in index_type"},
     {"max2d:f32:nchw:1x1x5x5:k2:index=u8:base=plane", TEXT_ONLY, POOLGRAD_ERR_ATTRIBUTE,
-     "index_type is POOLGRAD_U8; only the base WINDOW has it"},
+     "index_type is POOLGRAD_U8, which needs index_base POOLGRAD_INDEX_WINDOW"},
     {"maxpool2d:f32:nchw:1x1x32x32:k16:index=u8:base=window", TEXT_ONLY, POOLGRAD_ERR_OVERFLOW,
      "windows have at most 255 taps"},
     {"max2d:f32:nchw:1x1x32x32:adaptive:o2x2:index=u8:base=window", TEXT_ONLY,

@@ -181,6 +181,16 @@ static void wide_averages(void **state)
         "avg2d:%s:strided/nchw:1x2x9x40:k3:p1:dystride=1440,720,80,2", /* every other element */
         "avg2d:%s:nchw:1x1x40x37:k19x31:p9x15",                        /* long runs */
         "avg3d:%s:ncdhw:1x1x24x3x21:k20x1x18:p9x0x8",
+        "avgpool2d:%s:nchw:1x3x12x64:k5x3", /* x summed where it lies */
+        "avgpool2d:%s:nhwc:1x16x12x7:k5x3:p2x1",
+        "avgpool3d:%s:strided/ncdhw:1x3x5x12x16:k2x5x3:xstride=2889,963,192,16,1",
+        "avgpool3d:%s:ncdhw:1x1x40x8x16:k32x3x3",
+        "avgpool3d:%s:ndhwc:1x16x40x8x5:k33x3x3:p16x1x1",
+        "avgpool3d:%s:ncdhw:1x1x3x70x16:k1x63x3:p1x31x1",
+        "avg2d:%s:nchw:2x70x7x7:k3:p1:div=exclude", /* many channels of short rows */
+        "avg2d:%s:nchw:70x3x5x6:k3:p1:beta=0.5",
+        "avg2d:%s:nhwc/nchw:1x70x9x40:k3:p1",
+        "avgpool2d:%s:nchw/nhwc:1x67x9x11:k3:p1",
     };
 
     (void)state;

@@ -275,8 +275,19 @@ static void chosen_problems(void **state)
         ("maxpool2d:bf16:nchw:1x1x14x9:k2x5:d4x2:p6,0x3,20:xbox=0+1,0+1,0+8,6+3:"
          "ybox=0+1,0+1,6+3,16+1"),
         "maxpool1d:f32:nwc:3x3x10:k1:s36:d9223372036854775806:p0,1:ceil",
+        /* sums of 16 of rows and planes: with rows that are no whole vectors, with planes in the
+         * padding, with windows in it */
+        "avg3d:f32:ncdhw:1x1x5x300x17:k2x65x1:p1x32x0",
+        "avgpool3d:f32:ncdhw:1x1x2x260x17:k2x65x3:p0x32x0",
+        "avgpool3d:f32:ncdhw:1x1x40x8x16:k32x3x3",
+        "avgpool3d:f32:ncdhw:1x1x3x140x160:k1x63x3:p1x31x1",
+        "avgpool2d:f32:nchw:1x1x90x64:k33x2:p34x0",
+        "avgpool2d:f32:nchw:1x1x90x64:k70x2:p70x0",
         /* maxima */
         "max2d:f32:nchw:1x1x3x3:k2:from=x",
+        /* dy whose planes have one row, broadcast */
+        "max3d:f32:strided/ncdhw:1x16x6x1x20:k3x1x13:from=x:dystride=0,16,0,0,1",
+        "max3d:f32:strided/ncdhw:1x16x4x1x20:k1x1x13:from=x:dystride=200,20,0,5,1",
         "max2d:f16:nhwc:2x5x9x7:k3:s2:p1:from=x:nan=skip",
         "max1d:f32:ncw:1x1x4:k3:s2:p1:from=x",
         "max1d:f32:ncw:1x1x3:k2:p5:from=x",

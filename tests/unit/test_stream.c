@@ -14,8 +14,9 @@ static const char *const problems[] = {
     "avg2d:%s:nchw:2x16x256x280:k3:s2:p1",          /* likewise, with a remainder */
     "avg2d:%s:nchw:1x33x253x259:k5:s3",             /* nothing is aligned */
     "avg2d:%s:nhwc:1x64x184x192:k2:s2",             /* groups of channels */
-    "avg2d:%s:nchw:1x2000x33x33:k33:alpha=-2",      /* one window per plane */
-    "avg2d:%s:nhwc:4x2048x16x17:k17:s17:p0,1x0",    /* likewise */
+    "avg2d:%s:nchw:1x4600x33x33:k33:alpha=-2",      /* one window per plane; above 16 MiB */
+    "avg2d:%s:nhwc:9x2048x16x17:k17:s17:p0,1x0",    /* likewise */
+    "avg2d:%s:nhwc/nchw:2x64x128x144:k3:p1",        /* squares that are turned */
     "avg2d:%s:nchw:1x8x253x1101:k3:p1",             /* long rows: the lines within them */
     "avg1d:%s:nwc:8x1031x283:k3",                   /* likewise, of channels */
     "max2d:%s:nchw:1x32x256x264:k2:s2:alpha=0.5",   /* rows that are put together first */
@@ -24,6 +25,8 @@ static const char *const problems[] = {
     "max2d:%s:nhwc:1x64x184x192:k3:s2:p1",        /* groups of whole vectors, one by one */
     "max2d:%s:nhwc:1x40x232x236:k3:s2:p1",        /* and with a remainder */
     "max2d:%s:nchw:1x32x256x264:k3:s2:p1:from=x", /* a plane at a time */
+    /* channels that, in f64, are cut by halves until one would be left over */
+    "max2d:%s:nhwc:1x4033x1x700:k1x2:s1x2:base=window:index=u8",
 };
 
 static void compare(const char *text)

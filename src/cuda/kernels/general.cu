@@ -191,6 +191,7 @@ __device__ static void maximum_gradient(const pgi_cuda_general &all, const pgi_c
     typedef pgi_real<T> Real;
     const pgi_problem *problem = &all.problem;
     const pgi_tensor *dx = &problem->target;
+    const int64_t height = problem->axis[1].in, width = problem->axis[2].in;
 
     for (int64_t e = first_element(); e < all.count; e += element_step()) {
         int64_t p[PGI_AXES], o[PGI_AXES];
@@ -201,6 +202,9 @@ __device__ static void maximum_gradient(const pgi_cuda_general &all, const pgi_c
         for (int i = 0; i < 3; i++)
             windows[i] = pgi_run_clip(pgi_gather_run(&problem->gather[i], p[PGI_SPATIAL + i]),
                                       problem->gather[i].q, problem->axis[i].out);
+        int64_t mine = pgi_index_of_place(&problem->indexing, p[PGI_BATCH], p[PGI_CHANNEL],
+                                          (p[2] * height + p[3]) * width + p[4]);
+
         o[PGI_BATCH] = p[PGI_BATCH];
         o[PGI_CHANNEL] = p[PGI_CHANNEL];
         for (int64_t d = 0; d < windows[0].count; d++) {
@@ -209,10 +213,10 @@ __device__ static void maximum_gradient(const pgi_cuda_general &all, const pgi_c
                     o[2] = windows[0].first + d * problem->gather[0].q;
                     o[3] = windows[1].first + h * problem->gather[1].q;
                     o[4] = windows[2].first + w * problem->gather[2].q;
+                    if (problem->indexing.window)
+                        mine = pgi_window_tap(problem, o + PGI_SPATIAL, p + PGI_SPATIAL);
                     if (pgi_index_load(problem->indexing.type, memory.indices,
-                                       offset_of(&problem->indices, o)) ==
-                        pgi_index_of_winner(problem, p[PGI_BATCH], p[PGI_CHANNEL], o + PGI_SPATIAL,
-                                            p + PGI_SPATIAL))
+                                       offset_of(&problem->indices, o)) == mine)
                         sum =
                             sum + widen(((const T *)memory.source)[offset_of(&problem->source, o)]);
                 }
