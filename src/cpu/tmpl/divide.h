@@ -95,22 +95,23 @@ static void PGI_NAME(totals, ELEMENT)(void *totals, const void *from, int64_t st
                                       int rows, int columns)
 {
     enum {
-        TOGETHER = 32
+        SIDE = PGI_LANES(REAL_NAME)
     };
-    const pgi_last_axis across = {
-        .places = 1, .lanes = 1, .advance = 1, .step = 1, .turns = 1, .count = {columns}};
     const int64_t elements = (planes - 1) * step + rows * columns;
-    REAL down[TOGETHER * PGI_LANES(REAL_NAME) + PGI_OVERREAD] = {0}, *to = totals;
-    const void *vector[TOGETHER];
+    REAL down[SIDE * SIDE], total[SIDE], *to = totals;
+    const void *column[SIDE];
     const STORED *stored = from;
     int64_t p, i, some;
 
     for (p = 0; columns > LANES && p < planes; p++)
         to[p] = PGI_NAME(total_of, ELEMENT)(stored + p * step, rows, columns);
+    for (i = 0; i < SIDE; i++)
+        column[i] = down + i * LANES;
+    /* a vector of planes at a time, turned, so that their columns are rows */
     for (p = 0; columns <= LANES && p < planes; p += some) {
-        some = planes - p < TOGETHER ? planes - p : TOGETHER;
-        for (i = 0; i < some; i++)
-            vector[i] = down + i * LANES;
+        VECTOR square[SIDE];
+
+        some = planes - p < LANES ? planes - p : LANES;
         switch (rows) {
 #define PGI_COUNT(n)                                                                               \
     case n:                                                                                        \
@@ -120,10 +121,16 @@ static void PGI_NAME(totals, ELEMENT)(void *totals, const void *from, int64_t st
 #include "cpu/tmpl/counts.def"
 #undef PGI_COUNT
         }
-        PGI_NAME(finish, REAL_NAME)
-        (to + p, 1, vector, some, &across, 1, false, (pgi_ahead){NULL, NULL});
-        for (i = p; i < p + some; i++)
-            to[i] = to[i] + 0;
+        PGI_UNROLL
+        for (i = 0; i < SIDE; i++)
+            square[i] = i < some ? GET(down + i * LANES) : SET(0);
+        PGI_NAME(turn, REAL_NAME)(square);
+        PGI_UNROLL
+        for (i = 0; i < SIDE; i++)
+            PUT(down + i * LANES, square[i]);
+        PGI_NAME(sum, REAL_NAME)(total, NULL, column, columns, 0, LANES);
+        for (i = 0; i < some; i++)
+            to[p + i] = total[i] + 0;
     }
 }
 

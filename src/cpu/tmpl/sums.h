@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sums of rows for one compute type: REAL, and its suffix REAL_NAME. What is shared with other
- * kernels is in real.h. Rows lie in a workspace and may be read and written in whole vectors.
+ * kernels is in real.h. Rows may be read and written in whole vectors: they lie in a workspace, or
+ * are whole vectors of x.
  * Signatures and meaning: plan/backend.h. */
 
 #define VECTOR        PGI_VECTOR(REAL_NAME)
