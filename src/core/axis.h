@@ -31,6 +31,11 @@ typedef struct pgi_range {
     int64_t begin, end;
 } pgi_range;
 
+static inline int64_t pgi_length(pgi_range range)
+{
+    return range.end - range.begin;
+}
+
 /* An axis of one position and one window: what a problem of lower rank has instead. */
 pgi_axis pgi_axis_unit(void);
 

@@ -6,11 +6,6 @@
 
 #include <string.h>
 
-static int64_t length(pgi_range range)
-{
-    return range.end - range.begin;
-}
-
 /* The longest run within a reach. */
 static int64_t longest_run(const pgi_gather *gather, int64_t reach)
 {
@@ -105,8 +100,8 @@ static void round_slots(pgi_stack_layout *stack, int64_t row, int64_t size)
 static void set_margins(pgi_cascade *cascade)
 {
     const int64_t lanes = cascade->lanes;
-    const int64_t held = length(cascade->reach[2]) * lanes;
-    const int64_t all = length(cascade->virtual[2]) * lanes;
+    const int64_t held = pgi_length(cascade->reach[2]) * lanes;
+    const int64_t all = pgi_length(cascade->virtual[2]) * lanes;
     const int64_t before =
         held > 0 ? (cascade->reach[2].begin - cascade->virtual[2].begin) * lanes : 0;
     /* zeros that fill what is left of a vector cost nothing */
@@ -278,13 +273,13 @@ void pgi_cascade_region(pgi_cascade *cascade, const int64_t begin[3], const int6
     cascade->lanes = lanes;
     set_margins(cascade);
     set_stack(&cascade->rows, cascade, 1, &layout->rows, cascade->pitch);
-    plane = pgi_whole_vectors(length(cascade->reach[1]) * cascade->pitch);
+    plane = pgi_whole_vectors(pgi_length(cascade->reach[1]) * cascade->pitch);
     set_stack(&cascade->planes, cascade, 0, &layout->planes, plane);
     /* an odd number of lines: planes whose rows meet in one set of the cache slow each other */
     cascade->planes.bytes = cascade->planes.sum_bytes =
         (size_t)(plane | PGI_ROW_REALS) * cascade->kernels->real;
     /* The ends of rows stay zero; their middle is written again and again. */
-    if (length(cascade->reach[2]) < length(cascade->virtual[2]))
+    if (pgi_length(cascade->reach[2]) < pgi_length(cascade->virtual[2]))
         memset(cascade->workspace, 0, layout->nothing);
     memset(cascade->workspace + layout->nothing, 0, layout->runs - layout->nothing);
     cascade->nothing = cascade->workspace + layout->nothing +

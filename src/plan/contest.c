@@ -7,11 +7,6 @@
 
 #include <string.h>
 
-static int64_t length(pgi_range range)
-{
-    return range.end - range.begin;
-}
-
 /* ------------------------------------------------------------------ region */
 
 static int32_t *numbers(const pgi_contest *contest, size_t offset)
@@ -44,7 +39,7 @@ static void set_windows(pgi_contest *contest, int i, int64_t begin, int64_t end)
     *windows = (pgi_range){begin, end};
     if (!contest->layout->axis[i].regular) {
         *extended = contest->held[i] = pgi_gather_reach(taps, begin, end);
-        contest->empty |= length(*extended) == 0;
+        contest->empty |= pgi_length(*extended) == 0;
         return;
     }
     windows->begin = pgi_max(
@@ -123,7 +118,8 @@ static void set_columns(const pgi_contest *contest)
     int32_t *position = numbers(contest, contest->layout->position);
     int32_t *copied = numbers(contest, contest->layout->copied);
     const int64_t step = spans->passes > 1 ? 1 : taps->axis.stride;
-    const int64_t count = spans->passes > 1 ? length(extended) : length(contest->windows[2]);
+    const int64_t count =
+        spans->passes > 1 ? pgi_length(extended) : pgi_length(contest->windows[2]);
     int64_t p, i;
     int j;
 
@@ -142,7 +138,7 @@ static void set_columns(const pgi_contest *contest)
                           (contenders_of(contest, j) - contenders_of(contest, 0));
 
         for (i = 0; i < count; i++)
-            column[i] = position[pgi_min(i * step + tap, length(extended) - 1)];
+            column[i] = position[pgi_min(i * step + tap, pgi_length(extended) - 1)];
     }
 }
 
@@ -237,7 +233,7 @@ static int set_run(pgi_bout *bout, const pgi_spans *spans, pgi_run run, int64_t 
  * window and the dilation of a single tap may be any number. */
 static int64_t stride_between(const pgi_gather *taps, pgi_range windows)
 {
-    return length(windows) > 1 ? taps->axis.stride : 1;
+    return pgi_length(windows) > 1 ? taps->axis.stride : 1;
 }
 
 static int64_t tap_distance(const pgi_gather *taps)
@@ -253,7 +249,7 @@ static void sweep(const pgi_contest *contest, int axis, int64_t cells, pgi_sweep
     const pgi_gather *taps = &contest->taps[axis];
     const pgi_range extended = contest->extended[axis], held = contest->held[axis];
 
-    rows.windows = length(contest->windows[axis]);
+    rows.windows = pgi_length(contest->windows[axis]);
     rows.taps = taps->axis.kernel;
     rows.stride = stride_between(taps, contest->windows[axis]);
     rows.begin = held.begin - extended.begin;
@@ -272,7 +268,7 @@ static void reduce(const pgi_contest *contest, int axis, const pgi_candidates *k
     const pgi_spans *spans = &contest->layout->axis[axis];
     const pgi_gather *taps = &contest->taps[axis];
     const pgi_range windows = contest->windows[axis];
-    const int64_t unit = rows * cells, sources = length(contest->extended[axis]);
+    const int64_t unit = rows * cells, sources = pgi_length(contest->extended[axis]);
     const int64_t stride = stride_between(taps, windows);
     pgi_cells_at from = cells_at(contest, kept[0], 0);
     pgi_bout bout = {.rows = 1, .lanes = 1, .step = 1, .to_row = pitch, .from_row = cells};
@@ -305,7 +301,7 @@ static void reduce(const pgi_contest *contest, int axis, const pgi_candidates *k
     if (spans->regular) {
         set_pass(&bout, spans, pass, tap_distance(taps) * unit);
         if (rows == 1) {
-            bout.rows = length(windows);
+            bout.rows = pgi_length(windows);
             bout.from_row = stride * cells;
             hold(contest, to, from, &bout);
             return;
@@ -333,7 +329,7 @@ static void reduce_columns(const pgi_contest *contest, int64_t rows, const int32
     const pgi_spans *spans = &layout->axis[2];
     const pgi_gather *taps = &contest->taps[2];
     const pgi_range windows = contest->windows[2];
-    const int64_t lanes = contest->lanes, sources = length(contest->extended[2]);
+    const int64_t lanes = contest->lanes, sources = pgi_length(contest->extended[2]);
     const int32_t *position = numbers(contest, layout->position), *columns[PGI_CONTENDERS];
     pgi_cells_at from = {contest->workspace + layout->admitted, NULL};
     pgi_bout bout = {.rows = rows,
@@ -349,7 +345,7 @@ static void reduce_columns(const pgi_contest *contest, int64_t rows, const int32
     if (spans->swept) {
         const pgi_sweep all = {.rows = rows,
                                .to_row = pitch,
-                               .from_row = length(contest->held[2]) * lanes,
+                               .from_row = pgi_length(contest->held[2]) * lanes,
                                .position = position,
                                .base = base};
 
@@ -385,7 +381,7 @@ static void reduce_columns(const pgi_contest *contest, int64_t rows, const int32
     if (spans->regular) {
         set_pass(&bout, spans, pass, tap_distance(taps) * lanes);
         bout.step = stride_between(taps, windows);
-        bout.places = length(windows);
+        bout.places = pgi_length(windows);
         hold(contest, to, from, &bout);
         return;
     }
@@ -438,10 +434,10 @@ static void run_plane(pgi_contest *contest, const char *x, int64_t d, pgi_cells_
     const pgi_tensor *tensor = contest->tensor;
     const bool direct = layout->axis[1].nothing;
     const pgi_range held = contest->held[1];
-    const int64_t cells = length(contest->windows[2]) * contest->lanes;
+    const int64_t cells = pgi_length(contest->windows[2]) * contest->lanes;
     const int64_t size = (int64_t)contest->plan->problem.element_size;
     pgi_entry entry = {.row_step = tensor->stride[PGI_SPATIAL + 1],
-                       .places = length(contest->held[2]),
+                       .places = pgi_length(contest->held[2]),
                        .step = tensor->stride[PGI_SPATIAL + 2],
                        .lanes = contest->lanes,
                        .lane_step = tensor->stride[PGI_CHANNEL],
@@ -449,7 +445,7 @@ static void run_plane(pgi_contest *contest, const char *x, int64_t d, pgi_cells_
                        .after = contest->extended[2].end - contest->held[2].end,
                        .copied = numbers(contest, layout->copied)};
     const int32_t *base =
-        numbers(contest, layout->base) + (d - contest->held[0].begin) * length(held);
+        numbers(contest, layout->base) + (d - contest->held[0].begin) * pgi_length(held);
     pgi_cells_at rows = to;
     int64_t h;
 
@@ -507,7 +503,7 @@ static void let_leading_nan_win(const pgi_contest *contest, const char *x)
                     contest->plan->kernels.widen(advanced(contest, group, lane).values, tap, 1, 1);
                     if (group.places)
                         group.places[lane] =
-                            base[(at[0] - contest->held[0].begin) * length(contest->held[1]) +
+                            base[(at[0] - contest->held[0].begin) * pgi_length(contest->held[1]) +
                                  at[1] - contest->held[1].begin] +
                             position[at[2] - contest->extended[2].begin];
                 }
@@ -521,8 +517,8 @@ void pgi_contest_run(pgi_contest *contest, const char *x, int64_t lanes, bool pl
 {
     const pgi_contest_layout *layout = contest->layout;
     const bool direct = layout->axis[0].nothing;
-    const int64_t rows = length(contest->windows[1]);
-    const int64_t cells = length(contest->windows[2]) * lanes;
+    const int64_t rows = pgi_length(contest->windows[1]);
+    const int64_t cells = pgi_length(contest->windows[2]) * lanes;
     pgi_cells_at winners, to;
     int64_t d, pitch;
 
@@ -560,9 +556,9 @@ void pgi_contest_separate(pgi_contest *contest)
     contest->lane_pitch = 0;
     if (contest->empty)
         return;
-    contest->pitch = length(contest->windows[2]);
+    contest->pitch = pgi_length(contest->windows[2]);
     contest->lane_pitch =
-        length(contest->windows[0]) * length(contest->windows[1]) * contest->pitch;
+        pgi_length(contest->windows[0]) * pgi_length(contest->windows[1]) * contest->pitch;
     kernels->separate(to.values, contest->lane_pitch, contest->values, contest->lane_pitch, lanes);
     if (to.places)
         kernels->separate_places(to.places, contest->lane_pitch, contest->places,

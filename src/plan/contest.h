@@ -16,6 +16,9 @@
 
 #include "plan/plan.h"
 
+/* Cells that fill a vector of any level: of a row, or lanes that are taken together. */
+#define PGI_FULL_VECTOR 16
+
 /* Spans double in length at least. */
 #define PGI_SPANS 40
 

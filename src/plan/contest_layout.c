@@ -12,8 +12,6 @@
 /* Places of a plane up to which planes are taken together: more do not stay in the cache, and have
  * rows that fill vectors anyway. */
 #define SMALL_PLANE 1024
-/* Cells of a position that fill vectors of any level: lanes that are taken together. */
-#define FULL_VECTOR 16
 
 bool pgi_places_fit(const pgi_problem *problem)
 {
@@ -54,8 +52,8 @@ int64_t pgi_contest_lanes(const pgi_gather taps[3], const pgi_problem *problem)
     for (i = 0; i < 3; i++)
         places *= pgi_min(taps[i].axis.in, SMALL_PLANE + 1);
     if (taps[2].axis.adaptive ||
-        (can_sweep(&taps[2]) && places <= SMALL_PLANE && channels % FULL_VECTOR == 0))
-        return FULL_VECTOR;
+        (can_sweep(&taps[2]) && places <= SMALL_PLANE && channels % PGI_FULL_VECTOR == 0))
+        return PGI_FULL_VECTOR;
     return 1;
 }
 
@@ -68,7 +66,7 @@ static void measure_axis(const pgi_gather *taps, int64_t targets, int64_t cells,
     *spans = (pgi_spans){.regular = taps->filled, .targets = targets, .span = {1}};
     spans->reach = pgi_max(1, pgi_gather_reach_bound(taps, targets));
     if (spans->regular) {
-        spans->swept = can_sweep(taps) && cells >= FULL_VECTOR;
+        spans->swept = can_sweep(taps) && cells >= PGI_FULL_VECTOR;
         if (spans->swept)
             return;
         if (has_many_taps(axis))

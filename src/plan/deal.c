@@ -6,14 +6,6 @@
 
 #include <string.h>
 
-/* Lanes that are taken together, and reals of a line of the cache. */
-#define FULL_VECTOR 16
-
-static int64_t length(pgi_range range)
-{
-    return range.end - range.begin;
-}
-
 const char *pgi_dy_of_row(const pgi_scatter *scatter, int64_t d, int64_t h)
 {
     const pgi_problem *problem = &scatter->plan->problem;
@@ -32,10 +24,10 @@ static void load_windows(const pgi_scatter *scatter, const char *dy, int64_t lan
 {
     const poolgrad_plan *plan = scatter->plan;
     const int64_t *stride = plan->problem.source.stride + PGI_SPATIAL;
-    const int64_t windows = length(scatter->windows[2]);
+    const int64_t windows = pgi_length(scatter->windows[2]);
     /* rows that follow each other without a gap are one row */
     const int64_t rows =
-        lanes == 1 && stride[1] == windows * stride[2] ? length(scatter->windows[1]) : 1;
+        lanes == 1 && stride[1] == windows * stride[2] ? pgi_length(scatter->windows[1]) : 1;
     int64_t d, h;
 
     for (d = scatter->windows[0].begin; d < scatter->windows[0].end; d++) {
@@ -50,7 +42,7 @@ void pgi_fetch_windows(const pgi_scatter *scatter)
 {
     const pgi_tensor *source = &scatter->plan->problem.source;
     const int64_t size = (int64_t)scatter->plan->problem.element_size;
-    const int64_t windows = length(scatter->windows[2]), lanes = scatter->unit.lanes;
+    const int64_t windows = pgi_length(scatter->windows[2]), lanes = scatter->unit.lanes;
     const bool grouped = lanes > 1 && !scatter->parts.apart;
     /* pieces of a row that lie side by side: groups of lanes, or the windows of a lane */
     const int64_t pieces = grouped ? windows : lanes, bytes = (grouped ? lanes : windows) * size;
@@ -111,21 +103,22 @@ static bool terms_in_place(const pgi_scatter *scatter)
     const pgi_range *windows = scatter->windows;
 
     return problem->element_size == scatter->plan->kernels.real && stride[2] == 1 &&
-           problem->source.stride[PGI_CHANNEL] % (4 * FULL_VECTOR) != 0 &&
-           (length(windows[1]) == 1 || stride[1] == length(windows[2])) &&
-           (length(windows[0]) == 1 || stride[0] == length(windows[1]) * length(windows[2]));
+           problem->source.stride[PGI_CHANNEL] % (4 * PGI_FULL_VECTOR) != 0 &&
+           (pgi_length(windows[1]) == 1 || stride[1] == pgi_length(windows[2])) &&
+           (pgi_length(windows[0]) == 1 ||
+            stride[0] == pgi_length(windows[1]) * pgi_length(windows[2]));
 }
 
 /* So far apart are lanes that have so many cells each: lines of 16 lanes are then in as many sets
  * of the cache. */
 static int64_t lane_pitch(int64_t cells)
 {
-    return (pgi_ceil_div(cells, FULL_VECTOR) | 1) * FULL_VECTOR;
+    return (pgi_ceil_div(cells, PGI_FULL_VECTOR) | 1) * PGI_FULL_VECTOR;
 }
 
 int64_t pgi_deal_slack(bool apart, int64_t lanes)
 {
-    return PGI_SLACK + (apart ? lanes * 2 * FULL_VECTOR : 0);
+    return PGI_SLACK + (apart ? lanes * 2 * PGI_FULL_VECTOR : 0);
 }
 
 /* The terms of the windows in all lanes, and how they lie. */
@@ -166,7 +159,7 @@ void pgi_deal_tile(const pgi_scatter *scatter, char *dx, bool reached)
 
     for (i = 0; i < 3; i++) {
         places *= unit->end[i] - unit->begin[i];
-        deal.count *= length(scatter->windows[i]);
+        deal.count *= pgi_length(scatter->windows[i]);
     }
     deal.sum_lane = deal.apart ? lane_pitch(places) : places;
     memset(sums, 0, (size_t)(deal.sum_lane * unit->lanes) * plan->kernels.real);

@@ -4,9 +4,6 @@
 #include "core/integer.h"
 #include "plan/rows.h"
 
-/* Cells of a row that fill vectors of any level. */
-#define FULL_VECTOR 16
-
 /* Whether all taps at once cost less than a contest, axis by axis, which shares what windows have
  * in common but carries every candidate through memory. Fitted to what was measured, in parts of a
  * contest's time: 2x2 with stride 1 0.75, 3x3 with stride 2 0.75 and 3 0.6, 3x3x3 with stride 2
@@ -42,8 +39,8 @@ bool pgi_arena_suits(const pgi_gather taps[3], int64_t targets, int64_t lanes, c
     if (all > PGI_MELEE_TAPS || !is_cheaper(taps, all, lanes))
         return false;
     if (lanes > 1)
-        return lanes >= FULL_VECTOR && x->stride[PGI_CHANNEL] == 1;
-    return targets >= FULL_VECTOR + taps[2].longest;
+        return lanes >= PGI_FULL_VECTOR && x->stride[PGI_CHANNEL] == 1;
+    return targets >= PGI_FULL_VECTOR + taps[2].longest;
 }
 
 pgi_arena_layout pgi_arena_measure(const int64_t targets[3], pgi_placement *at)
@@ -220,7 +217,7 @@ void pgi_arena_rows(const pgi_arena *arena, const char *x, int64_t lanes, int64_
                                .to_row = to_row};
             const char *from;
 
-            if (late == (melee.windows >= FULL_VECTOR))
+            if (late == (melee.windows >= PGI_FULL_VECTOR))
                 continue;
             set_taps(arena, at, &melee);
             from = x + pgi_row_offset(arena->tensor, one.first, these.first, column->first) *

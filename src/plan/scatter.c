@@ -18,10 +18,9 @@
 #include <string.h>
 
 /* Taps of a window up to which comparing with each of them is quicker than going where its winner
- * is; windows of a position up to which it is so anyway; and cells of a row that fill vectors. */
+ * is; and windows of a position up to which it is so anyway. */
 #define FEW_TAPS    32
 #define FEW_WINDOWS 2
-#define FULL_VECTOR 16
 /* Windows of a position up to which it takes by taps, which cost less to compare than places do to
  * make. */
 #define FEW_BY_TAPS 4
@@ -32,11 +31,6 @@
 #define TOGETHER_CELLS 8192
 /* Windows that overlap so much have winners that are often those of their neighbours. */
 #define RUN_STRIDES 4
-
-static int64_t length(pgi_range range)
-{
-    return range.end - range.begin;
-}
 
 /* Whether they may write to dx: no sums are needed. */
 static bool stored_directly(const poolgrad_plan *plan, int64_t lanes)
@@ -75,7 +69,7 @@ static void copy_windows(const pgi_scatter *scatter)
         for (h = scatter->windows[1].begin; h < scatter->windows[1].end; h++) {
             const char *row = pgi_dy_of_row(scatter, d, h);
 
-            for (w = 0; w < length(scatter->windows[2]); w++)
+            for (w = 0; w < pgi_length(scatter->windows[2]); w++)
                 for (lane = 0; lane < lanes; lane++, terms += size)
                     memcpy(terms, row + w * step + lane * lane_step, (size_t)size);
         }
@@ -125,13 +119,13 @@ static void award_columns(const pgi_scatter *scatter, int64_t at_d, int64_t at_h
     const pgi_problem *problem = &scatter->plan->problem;
     const pgi_gather *gather = problem->gather;
     const int64_t lanes = scatter->unit.lanes, size = (int64_t)problem->element_size;
-    const int64_t cells = length(scatter->windows[2]) * lanes;
+    const int64_t cells = pgi_length(scatter->windows[2]) * lanes;
     const int64_t column = columns.begin - scatter->unit.begin[2];
     const bool copied = !pgi_side_by_side(&problem->source, lanes);
     int64_t m, t, w;
     int i;
 
-    award->columns = length(columns);
+    award->columns = pgi_length(columns);
     award->phases = (int)pgi_min(gather[2].period, award->columns);
     for (i = 0; i < award->phases; i++) {
         pgi_award_phase *phase = &award->phase[i];
@@ -144,7 +138,7 @@ static void award_columns(const pgi_scatter *scatter, int64_t at_d, int64_t at_h
                 const int64_t d = planes.first + m * gather[0].q;
                 const int64_t h = rows.first + t * gather[1].q;
                 const int64_t cell =
-                    ((d - scatter->windows[0].begin) * length(scatter->windows[1]) + h -
+                    ((d - scatter->windows[0].begin) * pgi_length(scatter->windows[1]) + h -
                      scatter->windows[1].begin) *
                     cells;
                 const char *terms =
@@ -199,16 +193,16 @@ static void award_rows(const pgi_scatter *scatter, int64_t d, int64_t h, int64_t
     award.term_step = copied || lanes == 1 ? lanes : stride[2];
     award.to_step = to_step;
     award.place_row = (int32_t)(gather->period * (unit->end[2] - unit->begin[2]));
-    award.cell_row =
-        award.taps ? problem->indices.stride[PGI_SPATIAL + 1] : length(scatter->windows[2]) * lanes;
-    award.term_row = copied ? length(scatter->windows[2]) * lanes : stride[1];
+    award.cell_row = award.taps ? problem->indices.stride[PGI_SPATIAL + 1]
+                                : pgi_length(scatter->windows[2]) * lanes;
+    award.term_row = copied ? pgi_length(scatter->windows[2]) * lanes : stride[1];
     award.to_row = to_row;
     award.place = pgi_place_in_tile(scatter, at);
     award.sums = sums;
     award.alpha = plan->scale.alpha;
     award.stream = scatter->work->stream && !staged(scatter);
     /* the inner ones first: memory is then read from beginning to end */
-    if (length(inner) > 0)
+    if (pgi_length(inner) > 0)
         award_columns(scatter, d, h, inner, &award, planes, rows, to);
     for (part.begin = unit->begin[2]; part.begin < unit->end[2]; part.begin++) {
         if (part.begin == inner.begin)
@@ -298,8 +292,8 @@ static bool find_winners(pgi_scatter *scatter, bool new_tile)
         box.end[i] = unit->end[i];
     }
     if (scatter->parts.direct) {
-        const int64_t cells = length(scatter->windows[2]) * unit->lanes;
-        const int64_t rows = length(scatter->windows[1]);
+        const int64_t cells = pgi_length(scatter->windows[2]) * unit->lanes;
+        const int64_t rows = pgi_length(scatter->windows[1]);
 
         if (new_tile)
             pgi_arena_region(&scatter->arena, begin, end, &box);
@@ -332,7 +326,7 @@ static void run_unit(void *context, const pgi_unit *unit, bool new_tile)
     scatter->unit = *unit;
     for (i = 0; i < 3; i++) {
         scatter->windows[i] = pgi_gather_reach(&problem->gather[i], unit->begin[i], unit->end[i]);
-        reached &= length(scatter->windows[i]) > 0;
+        reached &= pgi_length(scatter->windows[i]) > 0;
     }
     scatter->places = (int32_t *)(void *)(scatter->workspace + scatter->parts.places);
     scatter->terms = scatter->workspace + scatter->parts.terms;
@@ -395,8 +389,8 @@ static bool takes(const pgi_problem *problem, const pgi_tiling *tiling)
     if (tiling->lanes == 1)
         return windows <= (taps_lie_ready(problem, 1) ? FEW_BY_TAPS : FEW_WINDOWS) &&
                gather[2].period <= 2 &&
-               tiling->extent[2] >= 2 * FULL_VECTOR + gather[2].longest * gather[2].period;
-    return (taps <= FEW_TAPS || windows <= FEW_WINDOWS) && tiling->lanes >= FULL_VECTOR &&
+               tiling->extent[2] >= 2 * PGI_FULL_VECTOR + gather[2].longest * gather[2].period;
+    return (taps <= FEW_TAPS || windows <= FEW_WINDOWS) && tiling->lanes >= PGI_FULL_VECTOR &&
            gather[2].period <= PGI_AWARD_PHASES;
 }
 

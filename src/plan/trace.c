@@ -6,11 +6,6 @@
 #include "core/window.h"
 #include "plan/rows.h"
 
-static int64_t length(pgi_range range)
-{
-    return range.end - range.begin;
-}
-
 int32_t pgi_place_in_tile(const pgi_scatter *scatter, const int64_t position[3])
 {
     const pgi_unit *unit = &scatter->unit;
@@ -153,9 +148,9 @@ void pgi_trace_tile(pgi_scatter *scatter)
     int64_t o, r;
 
     scatter->quick = can_be_quick(scatter);
-    scatter->joined =
-        pgi_max(1, pgi_min(PGI_JOINED_WINDOWS / length(windows), length(scatter->windows[1])));
-    if (taps && (scatter->unit.lanes > 1 || stride[1] != length(windows) * stride[2]))
+    scatter->joined = pgi_max(
+        1, pgi_min(PGI_JOINED_WINDOWS / pgi_length(windows), pgi_length(scatter->windows[1])));
+    if (taps && (scatter->unit.lanes > 1 || stride[1] != pgi_length(windows) * stride[2]))
         scatter->joined = 1;
     for (r = 0; r < scatter->joined && scatter->quick; r++) {
         for (o = windows.begin; o < windows.end; o++) {
@@ -261,13 +256,13 @@ static bool trace_rows(const pgi_scatter *scatter, int64_t d, int64_t h, int32_t
     if (lines > PGI_TRACE_SPAN / width)
         return false;
     trace = (pgi_trace){
-        .windows = length(scatter->windows[2]),
+        .windows = pgi_length(scatter->windows[2]),
         .step = indices->stride[PGI_SPATIAL + 2],
         .lanes = unit->lanes,
         .lane_step = indices->stride[PGI_CHANNEL],
         .count = *count,
         .index_row = indices->stride[PGI_SPATIAL + 1],
-        .place_row = length(scatter->windows[2]) * unit->lanes,
+        .place_row = pgi_length(scatter->windows[2]) * unit->lanes,
         .origin = batch * indexing->batch_step + channel * indexing->channel_step,
         .origin_step = indexing->channel_step,
         .unit = indexing->unit,
@@ -310,7 +305,8 @@ static bool follow_taps(const pgi_scatter *scatter, int64_t d, int64_t h, int64_
     const pgi_problem *problem = &scatter->plan->problem;
     const pgi_kernels *kernels = &scatter->plan->kernels;
     const pgi_tensor *indices = &problem->indices;
-    const int64_t windows = length(scatter->windows[2]), o[3] = {d, h, scatter->windows[2].begin};
+    const int64_t windows = pgi_length(scatter->windows[2]),
+                  o[3] = {d, h, scatter->windows[2].begin};
     const char *taps = scatter->indices + pgi_row_offset(indices, d, h, o[2]);
     const pgi_axis *axis = problem->axis;
     const pgi_unit *unit = &scatter->unit;
@@ -344,14 +340,14 @@ static bool follow_taps(const pgi_scatter *scatter, int64_t d, int64_t h, int64_
 /* Winners given by taps. */
 static void read_taps(const pgi_scatter *scatter)
 {
-    const int64_t cells = length(scatter->windows[2]) * scatter->unit.lanes;
+    const int64_t cells = pgi_length(scatter->windows[2]) * scatter->unit.lanes;
     const pgi_range down = scatter->windows[1];
     int32_t *places = scatter->parts.taps ? NULL : scatter->places;
     int64_t d, h, i, rows;
 
     for (d = scatter->windows[0].begin; d < scatter->windows[0].end; d++) {
         for (h = down.begin; h < down.end; h += rows) {
-            rows = places ? pgi_min(scatter->joined, down.end - h) : length(down);
+            rows = places ? pgi_min(scatter->joined, down.end - h) : pgi_length(down);
             if (!scatter->quick || !follow_taps(scatter, d, h, rows, places))
                 for (i = 0; i < rows; i++)
                     read_indices(scatter, d, h + i, places ? places + i * cells : NULL);
@@ -362,7 +358,7 @@ static void read_taps(const pgi_scatter *scatter)
 
 void pgi_trace_windows(const pgi_scatter *scatter)
 {
-    const int64_t cells = length(scatter->windows[2]) * scatter->unit.lanes;
+    const int64_t cells = pgi_length(scatter->windows[2]) * scatter->unit.lanes;
     int32_t *places = scatter->places;
     int64_t d, h, i, count;
 

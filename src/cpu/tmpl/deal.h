@@ -50,14 +50,16 @@ static void BODY(deal)(void *sums, const int32_t *places, const void *terms, con
 {
     const int64_t count = deal->count, lanes = deal->lanes;
 
-    if (lanes == 1 && deal->runs)
+    if (lanes == 1 && deal->runs) {
         BODY(deal_runs)(sums, places, terms, count);
-    else if (lanes == 1)
+    } else if (lanes == 1) {
         BODY(deal_lanes)(sums, places, terms, count, 1, 1, 1, 1, 1);
-    else if (deal->apart)
+    } else if (deal->apart) {
         BODY(deal_lanes)
-    (sums, places, terms, count, lanes, 1, deal->sum_lane, 1, deal->term_lane);
-    else BODY(deal_lanes)(sums, places, terms, count, lanes, lanes, 1, lanes, 1);
+        (sums, places, terms, count, lanes, 1, deal->sum_lane, 1, deal->term_lane);
+    } else {
+        BODY(deal_lanes)(sums, places, terms, count, lanes, lanes, 1, lanes, 1);
+    }
 }
 
 #undef BODY

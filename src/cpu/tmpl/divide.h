@@ -124,7 +124,7 @@ static void PGI_NAME(totals, ELEMENT)(void *totals, const void *from, int64_t st
         PGI_UNROLL
         for (i = 0; i < SIDE; i++)
             square[i] = i < some ? GET(down + i * LANES) : SET(0);
-        PGI_NAME(turn, REAL_NAME)(square);
+        PGI_NAME(transpose, REAL_NAME)(square);
         PGI_UNROLL
         for (i = 0; i < SIDE; i++)
             PUT(down + i * LANES, square[i]);

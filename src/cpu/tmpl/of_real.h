@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The bodies that each compute type has of its own; types.h has the parameters. */
+#include "cpu/tmpl/transpose.h"
+
 #ifdef PGI_AVERAGES
 #include "cpu/tmpl/real.h"
 #include "cpu/tmpl/sums.h"

@@ -181,29 +181,6 @@ static void PGI_NAME(sum_block, REAL_NAME)(void *const *to, int sums, const void
 #undef GET
 #undef ADD
 
-/* As many vectors as a vector has lanes, turned: vector i becomes the i-th lane of each. */
-PGI_ALWAYS_INLINE void PGI_NAME(turn, REAL_NAME)(PGI_VECTOR(REAL_NAME) * square)
-{
-    enum {
-        LANES = PGI_LANES(REAL_NAME)
-    };
-    PGI_VECTOR(REAL_NAME) next[LANES];
-    int size, i;
-
-    PGI_UNROLL
-    for (size = 1; size < LANES; size *= 2) {
-        PGI_UNROLL
-        for (i = 0; i < LANES / 2; i++) {
-            PGI_VECTOR(REAL_NAME) *pair = next + 2 * i;
-
-            PGI_VEC(zip, REAL_NAME)(square[i], square[i + LANES / 2], pair, pair + 1);
-        }
-        PGI_UNROLL
-        for (i = 0; i < LANES; i++)
-            square[i] = next[i];
-    }
-}
-
 /* The vector of terms that the at-th of the picks says. `reach` is a constant where this is
  * inlined. */
 PGI_ALWAYS_INLINE PGI_VECTOR(REAL_NAME)

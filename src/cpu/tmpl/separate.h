@@ -7,25 +7,6 @@
 #define BODY(w) PGI_NAME(w, REAL_NAME)
 #define LANES   PGI_LANES(REAL_NAME)
 
-/* As many vectors as each has lanes: lane j of vector i becomes lane i of vector j. Zipping the
- * first half with the second moves the highest bit of a vector's number to the lowest of a lane's;
- * after as many times as there are bits they have changed places. */
-PGI_ALWAYS_INLINE void BODY(transpose)(VECTOR square[LANES])
-{
-    VECTOR zipped[LANES];
-    int round, i;
-
-    PGI_UNROLL
-    for (round = 1; round < LANES; round *= 2) {
-        PGI_UNROLL
-        for (i = 0; i < LANES / 2; i++)
-            WORD(zip)(square[i], square[i + LANES / 2], &zipped[2 * i], &zipped[2 * i + 1]);
-        PGI_UNROLL
-        for (i = 0; i < LANES; i++)
-            square[i] = zipped[i];
-    }
-}
-
 static void BODY(separate)(void *to, int64_t pitch, const void *from, int64_t groups, int64_t lanes)
 {
     const REAL *source = from;

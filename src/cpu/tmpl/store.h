@@ -71,7 +71,7 @@ PGI_ALWAYS_INLINE void PGI_NAME(store_turned, ELEMENT)(STORED *to, int64_t step,
             square[i] = count < LANES ? PGI_VEC(load_some, REAL_NAME)(group[i] + lane, count)
                                       : GET(group[i] + lane);
     }
-    PGI_NAME(turn, REAL_NAME)(square);
+    PGI_NAME(transpose, REAL_NAME)(square);
     PGI_UNROLL
     for (i = 0; i < LANES; i++)
         if (i < count)

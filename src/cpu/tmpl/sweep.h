@@ -60,9 +60,10 @@ PGI_ALWAYS_INLINE CELLS BODY(winners)(const BODY(field) * field, CELLS cells, CE
     int v;
 
     PGI_UNROLL
-    for (v = 0; v < field->vectors; v++)
+    for (v = 0; v < field->vectors; v++) {
         BODY(compete)
-    (field->rule, field->placed, &cells.value[v], &cells.at[v], behind.value[v], behind.at[v]);
+        (field->rule, field->placed, &cells.value[v], &cells.at[v], behind.value[v], behind.at[v]);
+    }
     return cells;
 }
 

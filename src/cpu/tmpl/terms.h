@@ -196,7 +196,7 @@ PGI_ALWAYS_INLINE void PGI_NAME(widen_turned, ELEMENT)(REAL *to, int64_t pitch, 
             square[i] = places < LANES ? PGI_VEC(load_some, ELEMENT)(from + i * step, places)
                                        : LOAD_VECTOR(from + i * step);
     }
-    PGI_NAME(turn, REAL_NAME)(square);
+    PGI_NAME(transpose, REAL_NAME)(square);
     PGI_UNROLL
     for (i = 0; i < LANES; i++)
         if (i < places)
