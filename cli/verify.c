@@ -165,6 +165,8 @@ static void fill(verify_trial *trial, sup_kind kind, sup_rng *rng)
         if (tensor->operand.slot == CLI_INDICES) {
             sup_random_winners(desc, rng, trial->winners);
             sup_index_scatter(desc, trial->winners, tensor->memory.first);
+            /* windows may share an index: what counts is what it means to each of them */
+            sup_index_gather(desc, tensor->memory.first, trial->winners);
             continue;
         }
         if (tensor->operand.indices)

@@ -3,8 +3,11 @@
 
 #include "core/integer.h"
 
-/* Channels side by side from which on they make a row. */
+/* Channels side by side from which on they make a row; and runs from which on they do though they
+ * lie apart in the source, and are gathered one by one (2x128x4096, dy NCW and dx NWC: runs of 3
+ * take 1.1 ms and so 0.85, of 25 0.94 and 1.3). */
 #define ROW_LANES 16
+#define LONG_RUN  8
 /* Elements of rows that are too short for vectors: with fewer, a place of many channels or batch
  * elements makes a better row, also if they have to be brought together. */
 #define SHORT_ROW 16
@@ -16,6 +19,31 @@
 #define LEAST_PLANES 64
 /* Rows of planes that are joined, at most: every row of a tile costs memory and time beforehand. */
 #define MOST_ROWS 256
+
+void pgi_tile_evenly(pgi_problem *problem)
+{
+    const pgi_tensor *target = &problem->target;
+    int i;
+
+    for (i = 0; i < 3; i++) {
+        pgi_axis *axis = &problem->axis[i];
+        const int64_t side = axis->out > 0 ? axis->in / axis->out : 0;
+        const int64_t begin = target->offset[PGI_SPATIAL + i];
+        pgi_range windows;
+
+        if (!axis->adaptive || side == 0 || axis->in % axis->out)
+            continue;
+        *axis = (pgi_axis){
+            .in = axis->in, .out = axis->out, .kernel = side, .stride = side, .dilation = 1};
+        pgi_axis_derive(axis);
+        problem->gather[i] = pgi_gather_make(axis, problem->gather[i].forward);
+        problem->taps[i] = pgi_gather_make(axis, true);
+        pgi_gather_limit(&problem->gather[i], begin, begin + target->extent[PGI_SPATIAL + i]);
+        windows = pgi_problem_reach(problem, i);
+        if (problem->has_x)
+            pgi_gather_limit(&problem->taps[i], windows.begin, windows.end);
+    }
+}
 
 /* Moves tensor axis `from` (batch or channels) to window axis `to`, which is a unit axis. */
 static void move_tensor_axis(pgi_problem *problem, int from, int to)
@@ -171,7 +199,8 @@ int pgi_arrange(pgi_problem *problem, bool apart)
     if (problem->target.elements == 0)
         return free;
     if (apart || pgi_channels_inside(&problem->target)) {
-        if (!apart && rank == 1 && problem->target.extent[PGI_CHANNEL] >= ROW_LANES) {
+        if (!apart && rank == 1 && problem->target.extent[PGI_CHANNEL] >= ROW_LANES &&
+            (problem->source.stride[PGI_CHANNEL] == 1 || problem->gather[2].longest >= LONG_RUN)) {
             move_last_axis(problem);
             first = free = 1;
         }

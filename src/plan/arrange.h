@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Window axes that a problem of lower rank lacks can carry its channels and batch. */
+/* The same problem in a form that is quicker: window axes that a problem of lower rank lacks carry
+ * its channels and batch. */
 #ifndef PGI_PLAN_ARRANGE_H
 #define PGI_PLAN_ARRANGE_H
 
 #include "plan/tiling.h"
+
+/* Adaptive windows that divide an axis without rest become what they are, windows that tile it. */
+void pgi_tile_evenly(pgi_problem *problem);
 
 /* Whether rows of source and target have less than so many elements, and there are enough channels
  * or batch elements to make rows of instead. */

@@ -52,15 +52,21 @@ typedef struct pgi_contest_layout {
     size_t bytes;                             /* a multiple of PGI_ALIGNMENT */
 } pgi_contest_layout;
 
+/* Whether planes are so small that several are taken together though they lie apart. */
+bool pgi_planes_are_small(const pgi_problem *problem);
+
 /* Lanes that a contest wants to have though they lie apart, or 1: where windows are all different,
- * or large and planes small, channels are what is alike. Found so, 56x56 to 13x13 in NCX f32 takes
- * 1.0 us a plane, forward, and 13x13 windows on 20x20 0.5. */
+ * far apart, or large and planes small, channels are what is alike. Found so, 56x56 to 13x13 in NCX
+ * f32 takes 1.0 us a plane, forward, and 13x13 windows on 20x20 0.5. */
 int64_t pgi_contest_lanes(const pgi_gather taps[3], const pgi_problem *problem);
 
 /* The layout for regions of up to `targets` windows; false if a size does not fit. With `apart`
  * winners will be separated. */
 bool pgi_contest_measure(const pgi_gather taps[3], const int64_t targets[3], int64_t lanes,
                          bool apart, poolgrad_dtype dtype, pgi_contest_layout *layout);
+
+/* Whether a contest can count places as taps are: indices are taps, and windows are alike. */
+bool pgi_counts_taps(const pgi_problem *problem);
 
 /* Whether places are counted in 32 bits, in the plane and, if indices are taps, as a contest counts
  * them then; and taps, too. */

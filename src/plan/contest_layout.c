@@ -13,10 +13,15 @@
  * rows that fill vectors anyway. */
 #define SMALL_PLANE 1024
 
+bool pgi_counts_taps(const pgi_problem *problem)
+{
+    return problem->has_indices && problem->indexing.window && !problem->axis[0].adaptive &&
+           !problem->axis[1].adaptive && !problem->axis[2].adaptive;
+}
+
 bool pgi_places_fit(const pgi_problem *problem)
 {
-    const bool tapped = problem->has_indices && problem->indexing.window &&
-                        problem->desc.rounding != POOLGRAD_ADAPTIVE;
+    const bool tapped = pgi_counts_taps(problem);
     int64_t places = 1, taps = 1; /* more than any place or tap */
     int i;
 
@@ -43,16 +48,28 @@ static bool can_sweep(const pgi_gather *taps)
     return taps->filled && taps->axis.dilation == 1 && has_many_taps(&taps->axis);
 }
 
-int64_t pgi_contest_lanes(const pgi_gather taps[3], const pgi_problem *problem)
+/* Whether windows are so far apart that what vectors of them need would have to be gathered. */
+static bool are_far_apart(const pgi_axis *axis)
 {
-    const int64_t channels = problem->target.extent[PGI_CHANNEL];
+    return axis->kernel > 1 && axis->stride > 2 && axis->stride + axis->kernel > 6;
+}
+
+bool pgi_planes_are_small(const pgi_problem *problem)
+{
     int64_t places = 1;
     int i;
 
     for (i = 0; i < 3; i++)
-        places *= pgi_min(taps[i].axis.in, SMALL_PLANE + 1);
-    if (taps[2].axis.adaptive ||
-        (can_sweep(&taps[2]) && places <= SMALL_PLANE && channels % PGI_FULL_VECTOR == 0))
+        places *= pgi_min(problem->axis[i].in, SMALL_PLANE + 1);
+    return places <= SMALL_PLANE;
+}
+
+int64_t pgi_contest_lanes(const pgi_gather taps[3], const pgi_problem *problem)
+{
+    const int64_t channels = problem->target.extent[PGI_CHANNEL];
+
+    if (taps[2].axis.adaptive || (are_far_apart(&taps[2].axis) && channels >= PGI_FULL_VECTOR) ||
+        (can_sweep(&taps[2]) && pgi_planes_are_small(problem) && channels % PGI_FULL_VECTOR == 0))
         return PGI_FULL_VECTOR;
     return 1;
 }

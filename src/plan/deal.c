@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "plan/deal.h"
 
+#include "core/dtype.h"
 #include "core/integer.h"
 #include "plan/rows.h"
 
@@ -14,20 +15,33 @@ const char *pgi_dy_of_row(const pgi_scatter *scatter, int64_t d, int64_t h)
                              (int64_t)problem->element_size;
 }
 
+int64_t pgi_windows_of(const pgi_scatter *scatter)
+{
+    return pgi_length(scatter->windows[0]) * pgi_length(scatter->windows[1]) *
+           pgi_length(scatter->windows[2]);
+}
+
 bool pgi_side_by_side(const pgi_tensor *tensor, int64_t lanes)
 {
     return tensor->stride[lanes > 1 ? PGI_CHANNEL : PGI_SPATIAL + 2] == 1;
+}
+
+/* Rows of windows that are one as far as dy goes: they follow each other without a gap. */
+static int64_t rows_joined(const pgi_scatter *scatter)
+{
+    const int64_t *stride = scatter->plan->problem.source.stride + PGI_SPATIAL;
+
+    return stride[1] == pgi_length(scatter->windows[2]) * stride[2]
+               ? pgi_length(scatter->windows[1])
+               : 1;
 }
 
 /* dy of all windows that reach the tile, as reals. */
 static void load_windows(const pgi_scatter *scatter, const char *dy, int64_t lanes, char *terms)
 {
     const poolgrad_plan *plan = scatter->plan;
-    const int64_t *stride = plan->problem.source.stride + PGI_SPATIAL;
     const int64_t windows = pgi_length(scatter->windows[2]);
-    /* rows that follow each other without a gap are one row */
-    const int64_t rows =
-        lanes == 1 && stride[1] == windows * stride[2] ? pgi_length(scatter->windows[1]) : 1;
+    const int64_t rows = lanes == 1 ? rows_joined(scatter) : 1;
     int64_t d, h;
 
     for (d = scatter->windows[0].begin; d < scatter->windows[0].end; d++) {
@@ -88,30 +102,22 @@ static void store_tile(const pgi_scatter *scatter, char *dx, int64_t lanes, cons
                 pgi_finish_groups(plan, scatter->work, dx, d, h, unit->begin[2], sums, places,
                                   lanes);
             else
-                pgi_store_row(plan, dx, d, h, unit->begin[2], places, lanes, sums);
+                pgi_store_row(plan, scatter->work, dx, d, h, unit->begin[2], places, lanes, sums);
             sums += (size_t)(places * lanes) * plan->kernels.real;
         }
     }
 }
 
-/* Whether dy of lanes apart can be dealt as it lies in memory: it has reals side by side, in one
- * row, and lanes are not all in few sets of the cache. */
-static bool terms_in_place(const pgi_scatter *scatter)
+bool pgi_dealt_in_place(const pgi_problem *problem, bool apart, int64_t lanes)
 {
-    const pgi_problem *problem = &scatter->plan->problem;
-    const int64_t *stride = problem->source.stride + PGI_SPATIAL;
-    const pgi_range *windows = scatter->windows;
+    const pgi_tensor *source = &problem->source;
 
-    return problem->element_size == scatter->plan->kernels.real && stride[2] == 1 &&
-           problem->source.stride[PGI_CHANNEL] % (4 * PGI_FULL_VECTOR) != 0 &&
-           (pgi_length(windows[1]) == 1 || stride[1] == pgi_length(windows[2])) &&
-           (pgi_length(windows[0]) == 1 ||
-            stride[0] == pgi_length(windows[1]) * pgi_length(windows[2]));
+    return problem->element_size == pgi_compute_size(problem->desc.dtype) &&
+           pgi_side_by_side(source, apart ? 1 : lanes) &&
+           !(apart && source->stride[PGI_CHANNEL] % (4 * PGI_FULL_VECTOR) == 0);
 }
 
-/* So far apart are lanes that have so many cells each: lines of 16 lanes are then in as many sets
- * of the cache. */
-static int64_t lane_pitch(int64_t cells)
+int64_t pgi_lane_pitch(int64_t cells)
 {
     return (pgi_ceil_div(cells, PGI_FULL_VECTOR) | 1) * PGI_FULL_VECTOR;
 }
@@ -121,27 +127,39 @@ int64_t pgi_deal_slack(bool apart, int64_t lanes)
     return PGI_SLACK + (apart ? lanes * 2 * PGI_FULL_VECTOR : 0);
 }
 
-/* The terms of the windows in all lanes, and how they lie. */
-static const char *set_terms(const pgi_scatter *scatter, pgi_deal *deal)
+/* Deals dy as it lies in memory. */
+static void deal_in_place(const pgi_scatter *scatter, char *sums, pgi_deal deal)
 {
     const pgi_tensor *source = &scatter->plan->problem.source;
-    const size_t size = scatter->plan->problem.element_size;
+    const int64_t rows = rows_joined(scatter);
+    const int32_t *places = scatter->places;
+    int64_t d, h;
+
+    deal.terms = (pgi_lanes_at){source->stride[PGI_SPATIAL + 2], source->stride[PGI_CHANNEL]};
+    deal.count = rows * pgi_length(scatter->windows[2]);
+    for (d = scatter->windows[0].begin; d < scatter->windows[0].end; d++) {
+        for (h = scatter->windows[1].begin; h < scatter->windows[1].end; h += rows) {
+            scatter->plan->kernels.deal(sums, places, pgi_dy_of_row(scatter, d, h), &deal);
+            places += deal.count * deal.places.step;
+        }
+    }
+}
+
+/* Deals dy that is made reals first, lanes as they lie in the sums. */
+static void deal_loaded(const pgi_scatter *scatter, char *sums, pgi_deal deal)
+{
+    const poolgrad_plan *plan = scatter->plan;
+    const int64_t channel = plan->problem.source.stride[PGI_CHANNEL];
     int64_t lane;
 
-    if (!deal->apart) {
-        load_windows(scatter, scatter->dy, deal->lanes, scatter->terms);
-        return scatter->terms;
-    }
-    if (terms_in_place(scatter)) {
-        deal->term_lane = source->stride[PGI_CHANNEL];
-        return pgi_dy_of_row(scatter, scatter->windows[0].begin, scatter->windows[1].begin);
-    }
-    deal->term_lane = lane_pitch(deal->count);
-    for (lane = 0; lane < deal->lanes; lane++)
-        load_windows(scatter, scatter->dy + lane * source->stride[PGI_CHANNEL] * (int64_t)size, 1,
-                     scatter->terms +
-                         (size_t)(lane * deal->term_lane) * scatter->plan->kernels.real);
-    return scatter->terms;
+    deal.terms = scatter->parts.apart ? (pgi_lanes_at){1, pgi_lane_pitch(deal.count)}
+                                      : (pgi_lanes_at){deal.lanes, 1};
+    if (!scatter->parts.apart)
+        load_windows(scatter, scatter->dy, deal.lanes, scatter->terms);
+    for (lane = 0; lane < deal.lanes && scatter->parts.apart; lane++)
+        load_windows(scatter, scatter->dy + lane * channel * (int64_t)plan->problem.element_size, 1,
+                     scatter->terms + (size_t)(lane * deal.terms.lane) * plan->kernels.real);
+    plan->kernels.deal(sums, scatter->places, scatter->terms, &deal);
 }
 
 void pgi_deal_tile(const pgi_scatter *scatter, char *dx, bool reached)
@@ -149,28 +167,27 @@ void pgi_deal_tile(const pgi_scatter *scatter, char *dx, bool reached)
     const poolgrad_plan *plan = scatter->plan;
     const pgi_unit *unit = &scatter->unit;
     const int64_t channel = plan->problem.target.stride[PGI_CHANNEL];
+    const bool apart = scatter->parts.apart;
     char *sums = scatter->workspace + scatter->parts.sums;
-    pgi_deal deal = {.count = 1,
-                     .lanes = unit->lanes,
-                     .apart = scatter->parts.apart,
-                     .runs = scatter->parts.runs};
+    pgi_deal deal = {
+        .count = pgi_windows_of(scatter), .lanes = unit->lanes, .runs = scatter->parts.runs};
     int64_t places = 1, lane;
     int i;
 
-    for (i = 0; i < 3; i++) {
+    for (i = 0; i < 3; i++)
         places *= unit->end[i] - unit->begin[i];
-        deal.count *= pgi_length(scatter->windows[i]);
-    }
-    deal.sum_lane = deal.apart ? lane_pitch(places) : places;
-    memset(sums, 0, (size_t)(deal.sum_lane * unit->lanes) * plan->kernels.real);
-    if (reached) {
-        const char *terms = set_terms(scatter, &deal);
-
-        plan->kernels.deal(sums, scatter->places, terms, &deal);
-    }
-    if (!deal.apart)
+    deal.places = apart && plan->problem.has_indices ? (pgi_lanes_at){1, pgi_lane_pitch(deal.count)}
+                                                     : (pgi_lanes_at){unit->lanes, 1};
+    deal.sums = apart ? (pgi_lanes_at){1, pgi_lane_pitch(places)} : (pgi_lanes_at){unit->lanes, 1};
+    memset(sums, 0,
+           (size_t)(apart ? deal.sums.lane : places) * (size_t)unit->lanes * plan->kernels.real);
+    if (reached && scatter->parts.in_place)
+        deal_in_place(scatter, sums, deal);
+    else if (reached)
+        deal_loaded(scatter, sums, deal);
+    if (!apart)
         store_tile(scatter, dx, unit->lanes, sums);
-    for (lane = 0; lane < unit->lanes && deal.apart; lane++)
+    for (lane = 0; lane < unit->lanes && apart; lane++)
         store_tile(scatter, dx + lane * channel * (int64_t)plan->problem.element_size, 1,
-                   sums + (size_t)(lane * deal.sum_lane) * plan->kernels.real);
+                   sums + (size_t)(lane * deal.sums.lane) * plan->kernels.real);
 }

@@ -114,7 +114,7 @@ static void run_rows(pgi_direct_work *direct, const pgi_unit *unit, int64_t d, i
     shape->known = fetches(problem, shape->lanes)
                        ? (int)pgi_max(shape->rows - problem->axis[1].stride, 0)
                        : shape->rows;
-    shape->by = pgi_divisors_of(divisors, pgi_divisors_outer(divisors, d, h));
+    shape->by = *pgi_divisors_of(divisors, pgi_divisors_outer(divisors, d, h));
     for (r = rows.begin; r < rows.begin + shape->rows; r++)
         for (p = planes.begin; p < planes.end; p++)
             from[n++] = first + pgi_row_offset(source, p, r, source->offset[4]) * (int64_t)size;

@@ -128,6 +128,20 @@ void pgi_divisor_make(int64_t count, size_t real, int64_t at, void *divisor, voi
     }
 }
 
+/* One real, as often as a vector has lanes. */
+static void repeat(void *reals, size_t real)
+{
+    double *wide = reals;
+    float *narrow = reals;
+    int i;
+
+    for (i = 1; i < PGI_ROW_REALS; i++)
+        if (real == sizeof(double))
+            wide[i] = wide[0];
+        else
+            narrow[i] = narrow[0];
+}
+
 /* Windows that cover nothing are in no run, or have the sum 0: any number but 0 will do for them.
  */
 static void make_divisors(const pgi_divisor_rows *rows, int64_t outer, int64_t number,
@@ -141,9 +155,14 @@ static void make_divisors(const pgi_divisor_rows *rows, int64_t outer, int64_t n
 
         pgi_divisor_make(count ? count : 1, rows->real, o, divisors, highs, lows);
     }
+    if (number == 1) {
+        repeat(divisors, rows->real);
+        repeat(highs, rows->real);
+        repeat(lows, rows->real);
+    }
 }
 
-pgi_divisors pgi_divisors_of(pgi_divisor_rows *rows, int64_t outer)
+const pgi_divisors *pgi_divisors_of(pgi_divisor_rows *rows, int64_t outer)
 {
     const int64_t windows = rows->windows[2].end - rows->windows[2].begin;
     const int64_t number = rows->uniform ? pgi_min(1, windows) : windows;
@@ -167,7 +186,7 @@ pgi_divisors pgi_divisors_of(pgi_divisor_rows *rows, int64_t outer)
         };
         make_divisors(rows, outer, number, room, room + row, room + 2 * row);
     }
-    return rows->known[i].by;
+    return &rows->known[i].by;
 }
 
 int64_t pgi_divisors_alike(const pgi_divisor_rows *rows, int64_t w, pgi_divisors *by)

@@ -41,8 +41,9 @@ void pgi_divisors_region(pgi_divisor_rows *rows, const pgi_problem *problem, siz
 /* What all divisors of row (d, h) have in common: the counts on the other axes, multiplied. */
 int64_t pgi_divisors_outer(const pgi_divisor_rows *rows, int64_t d, int64_t h);
 
-/* The divisors of such a row, from its first window on. */
-pgi_divisors pgi_divisors_of(pgi_divisor_rows *rows, int64_t outer);
+/* The divisors of such a row, from its first window on; kept until PGI_DIVISOR_ROWS others have
+ * been asked for. One for all is there PGI_ROW_REALS times. */
+const pgi_divisors *pgi_divisors_of(pgi_divisor_rows *rows, int64_t outer);
 
 /* The one divisor of window w of such a row, and how many windows from there on have the same. */
 int64_t pgi_divisors_alike(const pgi_divisor_rows *rows, int64_t w, pgi_divisors *by);

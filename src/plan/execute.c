@@ -9,6 +9,10 @@
 #include "plan/placement.h"
 #include "plan/plan.h"
 
+/* Elements of the source that tell where it lies: a step that few extents divide. */
+#define PROBES     4
+#define PROBE_STEP INT64_C(7919)
+
 typedef struct pgi_execution {
     const poolgrad_plan *plan;
     pgi_work work;
@@ -29,6 +33,27 @@ static bool rows_aligned(const pgi_problem *problem, const void *target)
             tensor->stride[i] % PGI_STREAM_ELEMENTS)
             return false;
     return true;
+}
+
+/* Whether the source lies in a cache, judged by some of its elements: then the target will have a
+ * place there, too. (That the target does not is no sign: it does not if it was streamed.) */
+static bool is_near(const pgi_backend *backend, const pgi_problem *problem, const char *source)
+{
+    const pgi_tensor *tensor = &problem->source;
+    const void *probes[PROBES];
+    int64_t i;
+    int axis;
+
+    if (tensor->elements == 0)
+        return false;
+    for (i = 0; i < PROBES; i++) {
+        int64_t offset = 0;
+
+        for (axis = 0; axis < PGI_AXES; axis++)
+            offset += i * PROBE_STEP % tensor->extent[axis] * tensor->stride[axis];
+        probes[i] = source + offset * (int64_t)problem->element_size;
+    }
+    return backend->near(probes, PROBES);
 }
 
 /* Task i of n gets the i-th of n nearly equal shares of the units, and the i-th workspace. */
@@ -90,10 +115,12 @@ poolgrad_status poolgrad_execute(const poolgrad_plan *plan, const poolgrad_buffe
     problem = &plan->problem;
     PGI_TRY(pgi_buffers_read(problem, buffers, &read, &execution.work, error));
     execution.work.bad_index = &lowest_bad_index;
-    execution.work.stream_inside = plan->stream;
-    execution.work.stream = plan->stream && rows_aligned(problem, execution.work.target);
     PGI_TRY(
         pgi_buffers_check(problem, &read, &execution.work, poolgrad_plan_workspace(plan), error));
+    execution.work.stream_inside =
+        plan->stream && !(plan->fits && is_near(plan->backend, problem, execution.work.source));
+    execution.work.stream =
+        execution.work.stream_inside && rows_aligned(problem, execution.work.target);
     if (plan->tasks > 0)
         PGI_TRY(run_tasks(&execution, read.workspace, error));
     if (problem->desc.op == POOLGRAD_MAX_GRAD && problem->has_indices)

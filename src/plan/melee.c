@@ -4,16 +4,27 @@
 #include "core/integer.h"
 #include "plan/rows.h"
 
+/* Whether windows share planes, so that what is best in each is found once. */
+static bool layered(const pgi_gather *depth)
+{
+    const pgi_axis *axis = &depth->axis;
+
+    return !axis->adaptive && axis->dilation == 1 && axis->kernel <= PGI_LAYERS &&
+           axis->stride < axis->kernel;
+}
+
 /* Whether all taps at once cost less than a contest, axis by axis, which shares what windows have
  * in common but carries every candidate through memory. Fitted to what was measured, in parts of a
  * contest's time: 2x2 with stride 1 0.75, 3x3 with stride 2 0.75 and 3 0.6, 3x3x3 with stride 2
- * 0.65 (NCX 1.1); but 3x3 with stride 1 1.04 (NCX 1.4), 3x3x3 with stride 1 1.3, 5x5 with stride
+ * 0.6; but 3x3 with stride 1 1.04 (NCX 1.4), 3x3x3 with stride 1 1.3, 5x5 with stride
  * 2 1.1. */
 static bool is_cheaper(const pgi_gather taps[3], int64_t all, int64_t lanes)
 {
     int64_t contest = 0, strides = 1;
     int i;
 
+    if (layered(&taps[0])) /* so many taps of layers for a window, and those that meet at last */
+        all = all / taps[0].longest * taps[0].axis.stride + taps[0].longest;
     for (i = 0; i < 3; i++) {
         const pgi_axis *axis = &taps[i].axis;
 
@@ -43,13 +54,20 @@ bool pgi_arena_suits(const pgi_gather taps[3], int64_t targets, int64_t lanes, c
     return targets >= PGI_FULL_VECTOR + taps[2].longest;
 }
 
-pgi_arena_layout pgi_arena_measure(const int64_t targets[3], pgi_placement *at)
+pgi_arena_layout pgi_arena_measure(const pgi_gather taps[3], const int64_t targets[3],
+                                   int64_t lanes, size_t real, pgi_placement *at)
 {
-    pgi_arena_layout layout;
+    pgi_arena_layout layout = {.layered = layered(&taps[0])};
+    const int64_t layers = layout.layered ? taps[0].axis.kernel : 0;
     int i;
 
     for (i = 0; i < 3; i++)
         layout.stretches[i] = pgi_place(at, 1, 1, targets[i], sizeof(pgi_stretch));
+    layout.kept.values = pgi_place(at, 2, targets[2], lanes, (int64_t)real);
+    layout.kept.places = pgi_place(at, 2, targets[2], lanes, sizeof(int32_t));
+    layout.layers.values = pgi_place(at, targets[1], targets[2], lanes, layers * (int64_t)real);
+    layout.layers.places =
+        pgi_place(at, targets[1], targets[2], lanes, layers * (int64_t)sizeof(int32_t));
     layout.bytes = (size_t)at->end;
     return layout;
 }
@@ -96,6 +114,7 @@ void pgi_arena_region(pgi_arena *arena, const int64_t begin[3], const int64_t en
 
     arena->box = *box;
     for (i = 0; i < 3; i++) {
+        arena->windows[i] = (pgi_range){begin[i], end[i]};
         arena->stretches[i] =
             (pgi_stretch *)(void *)(arena->workspace + arena->layout->stretches[i]);
         cut_axis(arena, i, begin[i], end[i]);
@@ -112,7 +131,8 @@ static pgi_rule rule_of(poolgrad_nan nan)
 
 /* Places that are taps: of the first window, and how they change from window to window, as they do
  * where windows lose taps to the padding. Adaptive windows lose none, but differ in length. */
-static void name_taps(const pgi_arena *arena, const pgi_stretch *const at[3], pgi_melee *melee)
+static void name_taps(const pgi_arena *arena, const pgi_stretch *const at[3], bool layer,
+                      pgi_melee *melee)
 {
     int64_t lost[3], step[3], kernel[3], t;
     int i;
@@ -126,6 +146,8 @@ static void name_taps(const pgi_arena *arena, const pgi_stretch *const at[3], pg
                       : (at[i]->first - pgi_axis_taps(axis, at[i]->begin).first) / axis->dilation;
         step[i] = axis->adaptive ? 0 : (at[i]->step - axis->stride) / axis->dilation;
     }
+    if (layer) /* a plane is another tap of every window; the final counts them */
+        lost[0] = 0;
     for (t = 0; t < melee->taps; t++) {
         const int64_t column = t % at[2]->taps, line = t / at[2]->taps;
         const int64_t row = line % at[1]->taps, plane = line / at[1]->taps;
@@ -138,7 +160,8 @@ static void name_taps(const pgi_arena *arena, const pgi_stretch *const at[3], pg
 }
 
 /* The taps of windows that are alike, from the first window on. */
-static void set_taps(const pgi_arena *arena, const pgi_stretch *const at[3], pgi_melee *melee)
+static void set_taps(const pgi_arena *arena, const pgi_stretch *const at[3], bool layer,
+                     pgi_melee *melee)
 {
     const int64_t *stride = arena->tensor->stride + PGI_SPATIAL, *begin = arena->box.begin;
     const int64_t width = arena->box.end[2] - begin[2], height = arena->box.end[1] - begin[1];
@@ -169,7 +192,7 @@ static void set_taps(const pgi_arena *arena, const pgi_stretch *const at[3], pgi
     melee->place_step = (int32_t)at[2]->step;
     melee->row_place = (int32_t)(at[1]->step * width);
     if (arena->tapped)
-        name_taps(arena, at, melee);
+        name_taps(arena, at, layer, melee);
     melee->neighbours = melee->step == 1 ? PGI_SIDE_BY_SIDE
                         : melee->step == 2 && stride[2] == 1 && melee->columns > 1 ? PGI_EVERY_OTHER
                                                                                    : PGI_APART;
@@ -184,18 +207,26 @@ static const pgi_stretch *stretch_of(const pgi_arena *arena, int axis, int64_t o
     return stretch;
 }
 
-void pgi_arena_rows(const pgi_arena *arena, const char *x, int64_t lanes, int64_t d, int64_t h,
-                    int64_t rows, char *values, int32_t *places, int64_t to_row)
+/* Whether the last row of every window is the first of the one below, as of 3x3 taps with stride 2,
+ * for which there is a loop. */
+static bool shares_rows(const pgi_arena *arena, const pgi_stretch *const at[3])
+{
+    return at[1]->end - at[1]->begin > 1 && at[0]->taps == 1 && at[1]->taps == 3 &&
+           at[2]->taps == 3 && at[1]->step == 2 * arena->taps[1].q;
+}
+
+/* All taps of the windows in the planes of `depth`, at once. Returns whether there is a NaN: in a
+ * layer it is left to its user. */
+static bool fight(const pgi_arena *arena, const pgi_stretch *depth, bool layer, int64_t h,
+                  int64_t rows, char *values, int32_t *places)
 {
     const poolgrad_plan *plan = arena->plan;
-    const int64_t left = arena->stretches[2]->begin;
-    const pgi_stretch *plane = stretch_of(arena, 0, d), *row = stretch_of(arena, 1, h);
-    pgi_stretch one = *plane; /* the window d, and the first of the rows */
-    pgi_stretch these;
+    const int64_t left = arena->windows[2].begin, lanes = arena->lanes;
+    const pgi_stretch *row = stretch_of(arena, 1, h);
+    bool nan = false;
+    pgi_stretch these; /* the first of the rows */
     int64_t done, i;
 
-    one.first += (d - one.begin) * one.step;
-    one.begin = d;
     for (done = 0; done < rows; done += these.end - these.begin, row++) {
         these = *row;
         these.begin = h + done;
@@ -205,27 +236,105 @@ void pgi_arena_rows(const pgi_arena *arena, const char *x, int64_t lanes, int64_
          * is read from beginning to end */
         for (i = 0; i < 2 * arena->count[2]; i++) {
             const pgi_stretch *column = &arena->stretches[2][i % arena->count[2]];
-            const pgi_stretch *const at[3] = {&one, &these, column};
+            const pgi_stretch *const at[3] = {depth, &these, column};
             const bool late = i >= arena->count[2];
-            const int64_t to = done * to_row + (column->begin - left) * lanes;
+            const int64_t to = done * arena->row + (column->begin - left) * lanes;
             char *to_values = values ? values + (size_t)to * plan->kernels.real : NULL;
             int32_t *to_places = places ? places + to : NULL;
             pgi_melee melee = {.rule = PGI_RULE_PLAIN,
                                .rows = these.end - these.begin,
                                .windows = column->end - column->begin,
                                .lanes = lanes,
-                               .to_row = to_row};
+                               .to_row = arena->row};
             const char *from;
 
             if (late == (melee.windows >= PGI_FULL_VECTOR))
                 continue;
-            set_taps(arena, at, &melee);
-            from = x + pgi_row_offset(arena->tensor, one.first, these.first, column->first) *
-                           (int64_t)plan->problem.element_size;
-            if (plan->kernels.melee(to_values, to_places, from, &melee)) {
-                melee.rule = rule_of(plan->problem.desc.nan);
-                plan->kernels.melee(to_values, to_places, from, &melee);
-            }
+            set_taps(arena, at, layer, &melee);
+            if (shares_rows(arena, at))
+                melee.kept =
+                    (pgi_kept){arena->workspace + arena->layout->kept.values,
+                               (int32_t *)(void *)(arena->workspace + arena->layout->kept.places)};
+            from =
+                arena->x + pgi_row_offset(arena->tensor, depth->first, these.first, column->first) *
+                               (int64_t)plan->problem.element_size;
+            if (!plan->kernels.melee(to_values, to_places, from, &melee))
+                continue;
+            nan = true;
+            if (layer)
+                return true;
+            melee.rule = rule_of(plan->problem.desc.nan);
+            plan->kernels.melee(to_values, to_places, from, &melee);
         }
     }
+    return nan;
+}
+
+/* The layer of a plane of x: what is best of it in all windows of the region. */
+static pgi_candidates layer_of(const pgi_arena *arena, int64_t plane)
+{
+    const int64_t cells =
+        plane % arena->taps[0].axis.kernel * pgi_length(arena->windows[1]) * arena->row;
+    const pgi_candidates *layers = &arena->layout->layers;
+
+    return (pgi_candidates){layers->values + (size_t)cells * arena->plan->kernels.real,
+                            layers->places + (size_t)cells * sizeof(int32_t)};
+}
+
+/* The winners of rows of windows by layers, each plane of x once. False if one has a NaN, of which
+ * a final knows nothing. */
+static bool fight_by_layers(pgi_arena *arena, const pgi_stretch *depth, int64_t h, int64_t rows,
+                            char *values, int32_t *places)
+{
+    const pgi_gather *taps = arena->taps;
+    const pgi_range down = arena->windows[1];
+    const int64_t before = (h - down.begin) * arena->row;
+    const int64_t lost = depth->first - pgi_axis_taps(&taps[0].axis, depth->begin).first;
+    pgi_final final = {.layers = (int)depth->taps, .count = rows * arena->row};
+    int k;
+
+    for (k = 0; k < depth->taps; k++) {
+        const int64_t plane = depth->first + k;
+        const pgi_candidates layer = layer_of(arena, plane);
+        char *layer_values = arena->workspace + layer.values;
+        int32_t *layer_places = (int32_t *)(void *)(arena->workspace + layer.places);
+        bool *nan = &arena->nan[plane % taps[0].axis.kernel];
+
+        if (plane >= arena->next) {
+            const pgi_stretch alone = {
+                .begin = depth->begin, .end = depth->begin + 1, .taps = 1, .first = plane};
+
+            *nan = fight(arena, &alone, true, down.begin, pgi_length(down), layer_values,
+                         places ? layer_places : NULL);
+            arena->next = plane + 1;
+        }
+        if (*nan)
+            return false;
+        final.values[k] = layer_values + (size_t)before * arena->plan->kernels.real;
+        final.places[k] = layer_places + before;
+        if (arena->tapped)
+            final.further[k] = (int32_t)((lost + k) * taps[1].axis.kernel * taps[2].axis.kernel);
+    }
+    arena->plan->kernels.final(values, places, &final);
+    return true;
+}
+
+void pgi_arena_enter(pgi_arena *arena, const char *x, int64_t lanes)
+{
+    arena->x = x;
+    arena->lanes = lanes;
+    arena->row = pgi_length(arena->windows[2]) * lanes;
+    arena->next = INT64_MIN;
+}
+
+void pgi_arena_rows(pgi_arena *arena, int64_t d, int64_t h, int64_t rows, char *values,
+                    int32_t *places)
+{
+    pgi_stretch one = *stretch_of(arena, 0, d); /* the window d */
+
+    one.first += (d - one.begin) * one.step;
+    one.begin = d;
+    if (!arena->layout->layered || one.taps < 2 ||
+        !fight_by_layers(arena, &one, h, rows, values, places))
+        fight(arena, &one, false, h, rows, values, places);
 }

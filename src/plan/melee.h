@@ -3,7 +3,8 @@
  * The winners of windows of few taps, straight from x: all taps of a window compete at once, in the
  * kernel `melee`. An arena is the region of windows that it is asked for: those of an axis are cut
  * into stretches of such that are alike, and of a stretch on every axis all windows are found by
- * one call.
+ * one call. Where windows share planes of x, that is done once for each of these, a layer, and the
+ * layers of a window meet in a final.
  */
 #ifndef PGI_PLAN_MELEE_H
 #define PGI_PLAN_MELEE_H
@@ -19,6 +20,9 @@ typedef struct pgi_stretch {
 
 typedef struct pgi_arena_layout {
     size_t stretches[3];
+    pgi_candidates kept;   /* two rows */
+    bool layered;          /* windows share planes of x: what is best in each of these is held in */
+    pgi_candidates layers; /* as many layers as windows have planes */
     size_t bytes;
 } pgi_arena_layout;
 
@@ -26,7 +30,8 @@ typedef struct pgi_arena_layout {
 bool pgi_arena_suits(const pgi_gather taps[3], int64_t targets, int64_t lanes, const pgi_tensor *x);
 
 /* The layout, from `at` on in a workspace, for up to so many windows. */
-pgi_arena_layout pgi_arena_measure(const int64_t targets[3], pgi_placement *at);
+pgi_arena_layout pgi_arena_measure(const pgi_gather taps[3], const int64_t targets[3],
+                                   int64_t lanes, size_t real, pgi_placement *at);
 
 typedef struct pgi_arena {
     const poolgrad_plan *plan;
@@ -37,17 +42,27 @@ typedef struct pgi_arena {
 
     bool tapped; /* set by its user: places are taps of their windows; */
     pgi_box box; /* else they are counted in this box; what lies outside has places below 0 */
+    pgi_range windows[3]; /* of the region */
     pgi_stretch *stretches[3];
     int64_t count[3];
+
+    const char *x;      /* of the unit */
+    int64_t lanes, row; /* cells of a row of windows */
+    int64_t next;       /* the first plane of x that has no layer yet */
+    bool nan[PGI_LAYERS];
 } pgi_arena;
 
 /* Sets the windows that it will be asked for, begin < end. */
 void pgi_arena_region(pgi_arena *arena, const int64_t begin[3], const int64_t end[3],
                       const pgi_box *box);
 
-/* Winners of `rows` rows of windows from (d, h) on, all columns of the region, `to_row` cells from
- * row to row; x is at the unit's batch and first channel. Values or places may be NULL. */
-void pgi_arena_rows(const pgi_arena *arena, const char *x, int64_t lanes, int64_t d, int64_t h,
-                    int64_t rows, char *values, int32_t *places, int64_t to_row);
+/* Says that a new unit begins; x is at its batch and first channel. */
+void pgi_arena_enter(pgi_arena *arena, const char *x, int64_t lanes);
+
+/* Winners of `rows` rows of windows from (d, h) on, all columns of the region, one row behind the
+ * other. Planes are asked for in ascending order. Values or places may be NULL, but then for all of
+ * a unit. */
+void pgi_arena_rows(pgi_arena *arena, int64_t d, int64_t h, int64_t rows, char *values,
+                    int32_t *places);
 
 #endif

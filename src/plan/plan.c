@@ -6,6 +6,7 @@
 #include "core/environment.h"
 #include "core/integer.h"
 #include "core/status.h"
+#include "plan/arrange.h"
 #include "plan/placement.h"
 #include "plan/strategies.h"
 
@@ -159,6 +160,7 @@ static poolgrad_status fill(poolgrad_plan *plan, const poolgrad_options *options
 
     plan->backend = &pgi_cpu_backend;
     PGI_TRY(plan->backend->select(options->cpu, plan->problem.desc.dtype, &plan->kernels, error));
+    pgi_tile_evenly(&plan->problem);
     PGI_TRY(choose_strategy(plan, options->strategy, error));
     plan->scale = pgi_scale_of(&plan->problem.desc);
     plan->threads = options->threads ? options->threads : poolgrad_default_threads();
@@ -168,6 +170,9 @@ static poolgrad_status fill(poolgrad_plan *plan, const poolgrad_options *options
     plan->units = 0;
     plan->task_workspace = 0;
     plan->stream = streams(&plan->problem, plan->backend);
+    plan->fits = plan->stream &&
+                 pgi_bytes_read(&plan->problem) / 2 + pgi_bytes_written(&plan->problem) / 2 <=
+                     plan->backend->last_cache_bytes() / 4;
     if (!plan->strategy->prepare(plan))
         return pgi_fail(error, POOLGRAD_ERR_OVERFLOW,
                         "the intermediate sums of this problem do not fit in 64 bits");

@@ -49,7 +49,8 @@ struct poolgrad_plan {
 
     int32_t threads;
     int64_t units, tasks;
-    bool stream;           /* the target is too large to stay in the caches */
+    bool stream;           /* the target is too large to stay in a core's own caches */
+    bool fits;             /* but half of the last one would hold all that is read and written */
     size_t task_workspace; /* bytes per task, a multiple of PGI_ALIGNMENT */
 
     poolgrad_parallel_for parallel_for; /* NULL: the backend's */

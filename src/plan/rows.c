@@ -79,19 +79,20 @@ static pgi_groups groups_of(const pgi_tensor *tensor, int64_t lines, int64_t pla
     return (pgi_groups){lines, places, lanes, stride[1], stride[2], tensor->stride[PGI_CHANNEL]};
 }
 
-void pgi_store_rows(const poolgrad_plan *plan, char *memory, int64_t d, int64_t h, int64_t w,
-                    int64_t rows, int64_t places, int64_t lanes, const char *reals, int64_t pitch)
+void pgi_store_rows(const poolgrad_plan *plan, const pgi_work *work, char *memory, int64_t d,
+                    int64_t h, int64_t w, int64_t rows, int64_t places, int64_t lanes,
+                    const char *reals, int64_t pitch)
 {
     const pgi_groups groups = groups_of(&plan->problem.target, rows, places, lanes);
 
     memory += pgi_row_offset(&plan->problem.target, d, h, w) * (int64_t)plan->problem.element_size;
-    plan->kernels.store(memory, &groups, reals, pitch, &plan->scale, plan->stream);
+    plan->kernels.store(memory, &groups, reals, pitch, &plan->scale, work->stream_inside);
 }
 
-void pgi_store_row(const poolgrad_plan *plan, char *memory, int64_t d, int64_t h, int64_t w,
-                   int64_t places, int64_t lanes, const char *reals)
+void pgi_store_row(const poolgrad_plan *plan, const pgi_work *work, char *memory, int64_t d,
+                   int64_t h, int64_t w, int64_t places, int64_t lanes, const char *reals)
 {
-    pgi_store_rows(plan, memory, d, h, w, 1, places, lanes, reals, 0);
+    pgi_store_rows(plan, work, memory, d, h, w, 1, places, lanes, reals, 0);
 }
 
 void pgi_collect_rows(const poolgrad_plan *plan, const char *memory, int64_t d, int64_t h,

@@ -29,12 +29,13 @@ const char *pgi_unit_memory(const pgi_problem *problem, const pgi_tensor *tensor
 int64_t pgi_row_offset(const pgi_tensor *tensor, int64_t d, int64_t h, int64_t w);
 
 /* Scales, rounds and stores `places` groups of `lanes` reals from (d, h, w) on in the target. */
-void pgi_store_row(const poolgrad_plan *plan, char *memory, int64_t d, int64_t h, int64_t w,
-                   int64_t places, int64_t lanes, const char *reals);
+void pgi_store_row(const poolgrad_plan *plan, const pgi_work *work, char *memory, int64_t d,
+                   int64_t h, int64_t w, int64_t places, int64_t lanes, const char *reals);
 
 /* The same for rows from h on; the reals are a pitch apart. */
-void pgi_store_rows(const poolgrad_plan *plan, char *memory, int64_t d, int64_t h, int64_t w,
-                    int64_t rows, int64_t places, int64_t lanes, const char *reals, int64_t pitch);
+void pgi_store_rows(const poolgrad_plan *plan, const pgi_work *work, char *memory, int64_t d,
+                    int64_t h, int64_t w, int64_t rows, int64_t places, int64_t lanes,
+                    const char *reals, int64_t pitch);
 
 /* Rows of groups of lanes that do not lie side by side, as terms, a pitch apart. */
 void pgi_collect_rows(const poolgrad_plan *plan, const char *memory, int64_t d, int64_t h,

@@ -29,8 +29,11 @@
 #define FAR_APART 8
 /* Cells of the rows that are taken together. */
 #define TOGETHER_CELLS 8192
-/* Windows that overlap so much have winners that are often those of their neighbours. */
+/* Windows that overlap so much have winners that are often those of their neighbours, */
 #define RUN_STRIDES 4
+/* and wait for each other: from indices, so many lanes that lie apart are dealt in turn where
+ * planes are small. */
+#define LANES_IN_TURN 8
 
 /* Whether they may write to dx: no sums are needed. */
 static bool stored_directly(const poolgrad_plan *plan, int64_t lanes)
@@ -149,9 +152,11 @@ static void award_columns(const pgi_scatter *scatter, int64_t at_d, int64_t at_h
                     const int64_t position[3] = {at_d, at_h, columns.begin + i};
                     const int64_t o = window[2] - scatter->windows[2].begin;
 
-                    if (award->taps)
+                    if (award->taps && problem->has_indices)
                         phase->cells[phase->windows] =
                             scatter->indices + pgi_row_offset(&problem->indices, d, h, window[2]);
+                    else if (award->taps)
+                        phase->cells[phase->windows] = scatter->names + cell + o * lanes;
                     else
                         phase->cells[phase->windows] = scatter->places + cell + o * lanes;
                     phase->terms[phase->windows] = terms + o * award->term_step * size;
@@ -181,6 +186,7 @@ static void award_rows(const pgi_scatter *scatter, int64_t d, int64_t h, int64_t
     const int64_t at[3] = {d, h, unit->begin[2]};
     const bool copied = !pgi_side_by_side(&problem->source, lanes);
     const bool sums = !stored_directly(plan, lanes);
+    const bool indices = scatter->parts.taps && problem->has_indices;
     const pgi_run rows = cut_run(pgi_gather_run(gather, h), gather->q, scatter->windows[1]);
     const pgi_range inner = scatter->inner[2];
     pgi_range part;
@@ -189,12 +195,12 @@ static void award_rows(const pgi_scatter *scatter, int64_t d, int64_t h, int64_t
     award.rows = count;
     award.lanes = lanes;
     award.taps = scatter->parts.taps;
-    award.cell_step = award.taps && lanes > 1 ? problem->indices.stride[PGI_SPATIAL + 2] : lanes;
+    award.cell_step = indices && lanes > 1 ? problem->indices.stride[PGI_SPATIAL + 2] : lanes;
     award.term_step = copied || lanes == 1 ? lanes : stride[2];
     award.to_step = to_step;
     award.place_row = (int32_t)(gather->period * (unit->end[2] - unit->begin[2]));
-    award.cell_row = award.taps ? problem->indices.stride[PGI_SPATIAL + 1]
-                                : pgi_length(scatter->windows[2]) * lanes;
+    award.cell_row = indices ? problem->indices.stride[PGI_SPATIAL + 1]
+                             : pgi_length(scatter->windows[2]) * lanes;
     award.term_row = copied ? pgi_length(scatter->windows[2]) * lanes : stride[1];
     award.to_row = to_row;
     award.place = pgi_place_in_tile(scatter, at);
@@ -252,7 +258,7 @@ static void award_plane(const pgi_scatter *scatter, char *dx, int64_t d)
             award_rows(scatter, d, first, (h + block - first - 1) / period + 1, planes,
                        to + (first - h) * row * size, period * row, step);
         if (!direct) {
-            pgi_store_row(plan, dx, d, h, unit->begin[2], width, lanes, to);
+            pgi_store_row(plan, scatter->work, dx, d, h, unit->begin[2], width, lanes, to);
         } else if (stage && target->stride[PGI_SPATIAL + 1] == row) {
             plan->kernels.copy(memory, to, block * row * size, true);
         } else if (stage) {
@@ -277,7 +283,9 @@ static void award_tile(const pgi_scatter *scatter, char *dx, bool reached)
 /* Winners from x; false if no window covers anything. */
 static bool find_winners(pgi_scatter *scatter, bool new_tile)
 {
-    const pgi_problem *problem = &scatter->plan->problem;
+    const pgi_numbering as_they_are = {.unit = 1};
+    const poolgrad_plan *plan = scatter->plan;
+    const pgi_problem *problem = &plan->problem;
     const pgi_unit *unit = &scatter->unit;
     const char *x =
         pgi_unit_memory(problem, &problem->x, unit, scatter->work->x, problem->element_size);
@@ -288,8 +296,8 @@ static bool find_winners(pgi_scatter *scatter, bool new_tile)
     for (i = 0; i < 3; i++) {
         begin[i] = scatter->windows[i].begin;
         end[i] = scatter->windows[i].end;
-        box.begin[i] = unit->begin[i];
-        box.end[i] = unit->end[i];
+        box.begin[i] = scatter->parts.taps ? 0 : unit->begin[i];
+        box.end[i] = scatter->parts.taps ? problem->axis[i].in : unit->end[i];
     }
     if (scatter->parts.direct) {
         const int64_t cells = pgi_length(scatter->windows[2]) * unit->lanes;
@@ -297,9 +305,16 @@ static bool find_winners(pgi_scatter *scatter, bool new_tile)
 
         if (new_tile)
             pgi_arena_region(&scatter->arena, begin, end, &box);
-        for (d = begin[0]; d < end[0]; d++)
-            pgi_arena_rows(&scatter->arena, x, unit->lanes, d, begin[1], rows, NULL,
-                           scatter->places + (d - begin[0]) * rows * cells, cells);
+        pgi_arena_enter(&scatter->arena, x, unit->lanes);
+        for (d = begin[0]; d < end[0]; d++) {
+            const int64_t at = (d - begin[0]) * rows * cells;
+
+            pgi_arena_rows(&scatter->arena, d, begin[1], rows, NULL,
+                           scatter->places + (scatter->parts.taps ? 0 : at));
+            if (scatter->parts.taps)
+                plan->kernels.number[POOLGRAD_U8 - 1](scatter->names + at, 1, scatter->places,
+                                                      rows * cells, &as_they_are, false);
+        }
         return true;
     }
     if (new_tile)
@@ -310,6 +325,32 @@ static bool find_winners(pgi_scatter *scatter, bool new_tile)
     memcpy(scatter->windows, scatter->contest.windows, sizeof scatter->windows);
     scatter->places = scatter->contest.places;
     return true;
+}
+
+/* Winners from indices. Those of lanes that lie apart are traced and kept lane by lane. */
+static void trace_winners(pgi_scatter *scatter, bool new_tile)
+{
+    const pgi_problem *problem = &scatter->plan->problem;
+    const int64_t step = problem->indices.stride[PGI_CHANNEL] * (int64_t)problem->index_size;
+    const pgi_unit unit = scatter->unit;
+    const bool apart = scatter->parts.apart;
+    const char *indices = pgi_unit_memory(problem, &problem->indices, &unit, scatter->work->indices,
+                                          problem->index_size);
+    const int64_t pitch = pgi_lane_pitch(pgi_windows_of(scatter));
+    int32_t *places = scatter->places;
+    int64_t lane;
+
+    scatter->unit.lanes = apart ? 1 : unit.lanes;
+    if (new_tile)
+        pgi_trace_tile(scatter);
+    for (lane = 0; lane < (apart ? unit.lanes : 1); lane++) {
+        scatter->unit.channel = unit.channel + lane;
+        scatter->indices = indices + lane * step;
+        scatter->places = places + lane * pitch;
+        pgi_trace_windows(scatter);
+    }
+    scatter->unit = unit;
+    scatter->places = places;
 }
 
 static void run_unit(void *context, const pgi_unit *unit, bool new_tile)
@@ -329,15 +370,12 @@ static void run_unit(void *context, const pgi_unit *unit, bool new_tile)
         reached &= pgi_length(scatter->windows[i]) > 0;
     }
     scatter->places = (int32_t *)(void *)(scatter->workspace + scatter->parts.places);
+    scatter->names = (uint8_t *)(scatter->workspace + scatter->parts.names);
     scatter->terms = scatter->workspace + scatter->parts.terms;
     scatter->dy =
         pgi_unit_memory(problem, &problem->source, unit, work->source, problem->element_size);
     if (reached && problem->has_indices) {
-        if (new_tile)
-            pgi_trace_tile(scatter);
-        scatter->indices =
-            pgi_unit_memory(problem, &problem->indices, unit, work->indices, problem->index_size);
-        pgi_trace_windows(scatter);
+        trace_winners(scatter, new_tile);
     } else if (reached) {
         if (!scatter->parts.direct)
             pgi_fetch_windows(scatter);
@@ -394,6 +432,11 @@ static bool takes(const pgi_problem *problem, const pgi_tiling *tiling)
            gather[2].period <= PGI_AWARD_PHASES;
 }
 
+static bool has_runs(const pgi_problem *problem)
+{
+    return (problem->axis[2].kernel - 1) / RUN_STRIDES >= problem->axis[2].stride;
+}
+
 static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling,
                        pgi_scatter_parts *parts)
 {
@@ -407,8 +450,8 @@ static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling,
 
     *parts = (pgi_scatter_parts){.apart = apart,
                                  .award = !apart && takes(problem, tiling),
-                                 .runs = (problem->axis[2].kernel - 1) / RUN_STRIDES >=
-                                         problem->axis[2].stride};
+                                 .runs = has_runs(problem),
+                                 .in_place = pgi_dealt_in_place(problem, apart, lanes)};
     parts->taps = parts->award && taps_lie_ready(problem, lanes);
     for (i = 0; i < 3; i++) {
         windows[i] = pgi_min(pgi_gather_reach_bound(&problem->gather[i], tiling->extent[i]),
@@ -423,18 +466,22 @@ static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling,
     parts->direct =
         problem->has_x && !apart && pgi_arena_suits(problem->taps, windows[2], lanes, &problem->x);
     if (parts->direct) {
-        parts->arena = pgi_arena_measure(windows, &at);
+        parts->arena = pgi_arena_measure(problem->taps, windows, lanes, (size_t)real, &at);
     } else if (problem->has_x) {
         if (!pgi_contest_measure(problem->taps, windows, lanes, false, problem->desc.dtype,
                                  &parts->contest))
             return -1;
         at.end = (int64_t)parts->contest.bytes;
     }
+    parts->taps |= parts->direct && parts->award && parts->arena.layered && lanes > 1;
+    if (parts->direct && parts->taps)
+        parts->names = pgi_place(&at, windows[0], windows[1], cells, 1);
     if (parts->direct || (problem->has_indices && !parts->taps)) {
-        parts->places = pgi_place(&at, windows[0], windows[1], cells, sizeof(int32_t));
-        pgi_place(&at, 1, 1, PGI_SLACK, sizeof(int32_t));
+        parts->places = pgi_place(&at, parts->direct && parts->taps ? 1 : windows[0], windows[1],
+                                  cells, sizeof(int32_t));
+        pgi_place(&at, 1, 1, slack, sizeof(int32_t));
     }
-    if (!parts->award || !pgi_side_by_side(&problem->source, lanes)) {
+    if (parts->award ? !pgi_side_by_side(&problem->source, lanes) : !parts->in_place) {
         parts->terms = pgi_place(&at, windows[0], windows[1], cells, real);
         pgi_place(&at, 1, 1, slack, real);
     }
@@ -458,8 +505,10 @@ static bool prepare(poolgrad_plan *plan)
 {
     const pgi_problem *problem = &plan->problem;
 
-    return pgi_plan_tile_lanes(plan, lay_out,
-                               problem->has_x ? pgi_contest_lanes(problem->taps, problem) : 1);
+    if (problem->has_x)
+        return pgi_plan_tile_lanes(plan, lay_out, pgi_contest_lanes(problem->taps, problem));
+    return pgi_plan_tile_lanes(
+        plan, lay_out, has_runs(problem) && pgi_planes_are_small(problem) ? LANES_IN_TURN : 1);
 }
 
 static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, int64_t end,
@@ -478,6 +527,7 @@ static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, 
                                      .workspace = workspace}};
 
     measure(&plan->problem, &plan->tiling, &scatter.parts);
+    scatter.arena.tapped = scatter.parts.taps;
     scatter.contest.layout = &scatter.parts.contest;
     scatter.arena.layout = &scatter.parts.arena;
     pgi_each_unit(plan, begin, end, run_unit, &scatter);

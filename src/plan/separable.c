@@ -124,7 +124,7 @@ static void load_rows(void *context, int64_t d, int64_t begin, int64_t end)
                 ;
             rows = part;
             average->divisors =
-                pgi_divisors_of(&average->rows, pgi_divisors_outer(&average->rows, d, h));
+                *pgi_divisors_of(&average->rows, pgi_divisors_outer(&average->rows, d, h));
         }
         for (w = places.begin; w < places.end; w += part) {
             part = average->forward ? places.end - w : places_alike(average, w, &by);
@@ -185,9 +185,9 @@ static void take_apart(pgi_average *average, int64_t d, int64_t h, int count,
 
     for (done = 0; done < count; done += some) {
         some = sum_some(average, d, h, done, count - done, rows, &sums);
-        pgi_store_rows(average->plan, average->target, d, h + done, cascade->begin[2], some,
-                       cascade->end[2] - cascade->begin[2], cascade->lanes, sums,
-                       average->result_pitch);
+        pgi_store_rows(average->plan, average->work, average->target, d, h + done,
+                       cascade->begin[2], some, cascade->end[2] - cascade->begin[2], cascade->lanes,
+                       sums, average->result_pitch);
     }
 }
 
@@ -254,7 +254,7 @@ static void store_quotients(pgi_average *average, int64_t d, int64_t h, int rows
     pgi_divisors by;
     int64_t w, part;
 
-    average->divisors = pgi_divisors_of(&average->rows, pgi_divisors_outer(&average->rows, d, h));
+    average->divisors = *pgi_divisors_of(&average->rows, pgi_divisors_outer(&average->rows, d, h));
     if (average->dense) {
         for (w = begin; w < cascade->end[2]; w += part) {
             part = places_alike(average, w, &by);
@@ -273,8 +273,8 @@ static void store_quotients(pgi_average *average, int64_t d, int64_t h, int rows
         plan->kernels.divide_reals(quotients + offset, average->result_pitch, sums + offset, pitch,
                                    rows, part * lanes, &by, 1, false);
     }
-    pgi_store_rows(plan, average->target, d, h, begin, rows, cascade->end[2] - begin, lanes,
-                   quotients, average->result_pitch);
+    pgi_store_rows(plan, average->work, average->target, d, h, begin, rows, cascade->end[2] - begin,
+                   lanes, quotients, average->result_pitch);
 }
 
 /* The forward pass: sums are still to be divided. */

@@ -137,9 +137,9 @@ static void store_indices(const pgi_maximum *maximum, int64_t d, int64_t h, int6
                                 index_of(problem, batch, channel + lane, o, *places));
         }
     } else if (lanes == 1) {
-        number(row, step, places, groups, &numbering, plan->stream);
+        number(row, step, places, groups, &numbering, maximum->work->stream_inside);
     } else if (step == lanes && lane_step == 1 && numbering.origin_step == 0) {
-        number(row, 1, places, groups * lanes, &numbering, plan->stream);
+        number(row, 1, places, groups * lanes, &numbering, maximum->work->stream_inside);
     } else {
         for (i = 0; i < groups; i++)
             number(row + i * step * (int64_t)problem->index_size, lane_step, places + i * lanes,
@@ -161,7 +161,7 @@ static bool store_rows(const pgi_maximum *maximum, int64_t d, int64_t h, int64_t
         return false;
     pgi_finish_row(plan, maximum->work, maximum->y, d, h, unit->begin[2], values, rows * width,
                    unit->lanes);
-    if (maximum->indices)
+    if (maximum->indices && places)
         store_indices(maximum, d, h, rows * width, places);
     return true;
 }
@@ -178,8 +178,9 @@ static void store_row(const pgi_maximum *maximum, int64_t d, int64_t h, const ch
         pgi_finish_groups(plan, maximum->work, maximum->y, d, h, unit->begin[2], values, width,
                           unit->lanes);
     else
-        pgi_store_row(plan, maximum->y, d, h, unit->begin[2], width, unit->lanes, values);
-    if (maximum->indices)
+        pgi_store_row(plan, maximum->work, maximum->y, d, h, unit->begin[2], width, unit->lanes,
+                      values);
+    if (maximum->indices && places)
         store_indices(maximum, d, h, width, places);
 }
 
@@ -228,10 +229,11 @@ static void run_direct(pgi_maximum *maximum, const char *x)
                           : NULL;
     int64_t d, h, rows, r;
 
+    pgi_arena_enter(&maximum->arena, x, unit->lanes);
     for (d = unit->begin[0]; d < unit->end[0]; d++) {
         for (h = unit->begin[1]; h < unit->end[1]; h += rows) {
             rows = pgi_min(maximum->parts.rows, unit->end[1] - h);
-            pgi_arena_rows(&maximum->arena, x, unit->lanes, d, h, rows, values, places, cells);
+            pgi_arena_rows(&maximum->arena, d, h, rows, values, places);
             if (store_rows(maximum, d, h, rows, values, places))
                 continue;
             for (r = 0; r < rows; r++)
@@ -338,7 +340,8 @@ static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling, pgi
         pgi_arena_suits(problem->gather, tiling->extent[2], tiling->lanes, &problem->source) &&
         pgi_mul(tiling->extent[2], tiling->lanes, &cells);
     if (parts->direct) {
-        parts->arena = pgi_arena_measure(tiling->extent, &at);
+        parts->arena =
+            pgi_arena_measure(problem->gather, tiling->extent, tiling->lanes, (size_t)real, &at);
         parts->rows = pgi_max(1, pgi_min(tiling->extent[1], CHUNK_CELLS / cells));
     } else {
         const bool apart = tiling->lanes > 1 && !pgi_channels_inside(&problem->target);
@@ -371,20 +374,18 @@ static bool prepare(poolgrad_plan *plan)
 static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, int64_t end,
                 void *workspace)
 {
-    const bool tapped = plan->problem.indexing.window;
-    pgi_maximum maximum = {
-        .plan = plan,
-        .work = work,
-        .contest = {.plan = plan,
-                    .tapped = tapped && plan->problem.desc.rounding != POOLGRAD_ADAPTIVE,
-                    .taps = plan->problem.gather,
-                    .tensor = &plan->problem.source,
-                    .workspace = workspace},
-        .arena = {.plan = plan,
-                  .taps = plan->problem.gather,
-                  .tapped = tapped,
-                  .tensor = &plan->problem.source,
-                  .workspace = workspace}};
+    pgi_maximum maximum = {.plan = plan,
+                           .work = work,
+                           .contest = {.plan = plan,
+                                       .tapped = pgi_counts_taps(&plan->problem),
+                                       .taps = plan->problem.gather,
+                                       .tensor = &plan->problem.source,
+                                       .workspace = workspace},
+                           .arena = {.plan = plan,
+                                     .taps = plan->problem.gather,
+                                     .tapped = plan->problem.indexing.window,
+                                     .tensor = &plan->problem.source,
+                                     .workspace = workspace}};
 
     measure(&plan->problem, &plan->tiling, &maximum.parts);
     maximum.contest.layout = &maximum.parts.contest;

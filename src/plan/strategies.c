@@ -11,6 +11,7 @@ const pgi_strategy *const pgi_strategies[] = {
     &pgi_strategy_direct,
     &pgi_strategy_spread,
     &pgi_strategy_separable,
+    &pgi_strategy_turned, /* before those that it calls */
     &pgi_strategy_sliding_max,
     &pgi_strategy_scatter,
     &pgi_strategy_parity,

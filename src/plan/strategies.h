@@ -10,6 +10,7 @@ extern const pgi_strategy pgi_strategy_direct;    /* averages of small windows, 
 extern const pgi_strategy pgi_strategy_spread;    /* averages of windows that tile, the gradient */
 extern const pgi_strategy pgi_strategy_threes;    /* averages of 3x3 windows, both ways */
 extern const pgi_strategy pgi_strategy_separable; /* averages, both ways */
+extern const pgi_strategy pgi_strategy_turned;    /* maxima, both ways, by one of the next two */
 extern const pgi_strategy pgi_strategy_sliding_max; /* the maximum, forward */
 extern const pgi_strategy pgi_strategy_scatter;     /* the gradient of the maximum */
 extern const pgi_strategy pgi_strategy_parity;      /* gradients in another system's arithmetic */

@@ -25,7 +25,7 @@
 enum {
     ROOM_DIVISORS,
     ROOM_ZEROS, /* a source row that does not exist */
-    ROOM_KEPT   /* what is kept of two rows */
+    ROOM_KEPT   /* what is kept of two rows, for every target plane */
 };
 
 static bool is_three(const pgi_axis *axis)
@@ -97,6 +97,17 @@ static int64_t kept_reals(const poolgrad_plan *plan)
     return plan->problem.source.extent[4] * kept_step(plan->block) + PGI_ROW_REALS;
 }
 
+/* Target planes that are made together. */
+static int64_t planes_together(const pgi_problem *problem)
+{
+    return problem->axis[0].kernel == 1 ? 1 : PGI_THREES;
+}
+
+static int64_t blocks_of_planes(const pgi_problem *problem)
+{
+    return pgi_ceil_div(problem->target.extent[2], planes_together(problem));
+}
+
 static bool prepare(poolgrad_plan *plan)
 {
     const pgi_tensor *source = &plan->problem.source, *target = &plan->problem.target;
@@ -105,21 +116,29 @@ static bool prepare(poolgrad_plan *plan)
     pgi_placement at = {0, true};
 
     plan->first_axis = pgi_arrange(&plan->problem, false);
-    pgi_units_of_rows(plan, block, target->extent[2], target->extent[3]);
+    pgi_units_of_rows(plan, block, blocks_of_planes(&plan->problem), target->extent[3]);
     pgi_divisors_measure(windows_of(&plan->problem)->extent + PGI_SPATIAL, real, &at);
     plan->room[ROOM_ZEROS] =
         pgi_place(&at, source->extent[4], block, 1, (int64_t)plan->problem.element_size);
-    plan->room[ROOM_KEPT] = pgi_place(&at, 2, 1, kept_reals(plan), real);
+    plan->room[ROOM_KEPT] =
+        pgi_place(&at, 2 * planes_together(&plan->problem), 1, kept_reals(plan), real);
     plan->task_workspace = (size_t)at.end;
     return at.fits;
 }
 
 typedef struct pgi_threes_work {
     const poolgrad_plan *plan;
-    const pgi_work *work;
     pgi_divisor_rows divisors;
     pgi_threes shape;
-    const char *zeros;
+    int64_t size; /* of an element */
+    const char *sources, *zeros;
+    char *targets;
+    pgi_range plain; /* source rows that differ only in where they lie */
+
+    /* Rows that go together. */
+    const void *from[PGI_THREES + 2];
+    void *to[PGI_THREES];
+    const pgi_divisors *by[PGI_THREES + 2];
 } pgi_threes_work;
 
 static bool exists(const pgi_threes_work *threes, int axis, int64_t at)
@@ -130,86 +149,100 @@ static bool exists(const pgi_threes_work *threes, int axis, int64_t at)
     return at >= begin && at < begin + source->extent[PGI_SPATIAL + axis];
 }
 
-/* The window that source row `row` is divided by, or the target row that it is the last for. */
-static int64_t window(const pgi_threes_work *threes, int64_t row)
+/* The divisors of the windows at (d, h); any, if there are none or they cover nothing. Counts are
+ * up to 3: no more different ones are asked for than are kept. */
+static const pgi_divisors *divisors_at(pgi_threes_work *threes, int64_t d, int64_t h)
 {
-    return threes->shape.forward ? row - lead(&threes->plan->problem, 1) : row;
+    pgi_divisor_rows *rows = &threes->divisors;
+    const pgi_range *windows = rows->windows;
+    int64_t outer = 0;
+
+    if (d >= windows[0].begin && d < windows[0].end && h >= windows[1].begin && h < windows[1].end)
+        outer = pgi_divisors_outer(rows, d, h);
+    return pgi_divisors_of(rows, outer ? outer : 1);
 }
 
-/* The taps of that window along the rows; -1 if it is none of those at hand. */
-static int64_t taps(const pgi_threes_work *threes, int64_t row)
+/* The i-th of the source rows that go together. */
+static void set_source(pgi_threes_work *threes, int i, int64_t plane, int64_t row, int64_t end)
 {
-    const pgi_range windows = threes->divisors.windows[1];
-    const int64_t o = window(threes, row);
+    const pgi_tensor *source = &threes->plan->problem.source;
+    const bool there = row < end && exists(threes, 0, plane) && exists(threes, 1, row);
 
-    return o < windows.begin || o >= windows.end ? -1
-                                                 : threes->divisors.counts[1][o - windows.begin];
+    threes->from[i] = threes->zeros;
+    threes->shape.from_pitch[i] = 0;
+    if (there) {
+        threes->from[i] =
+            threes->sources + pgi_row_offset(source, plane, row, source->offset[4]) * threes->size;
+        threes->shape.from_pitch[i] = source->stride[3] * (threes->shape.deep ? 1 : PGI_THREES);
+    }
+    if (!threes->shape.forward)
+        threes->by[i] = divisors_at(threes, plane, row);
 }
 
-/* How many source rows from `row` on are alike: one call will do for them. */
-static int64_t alike(const pgi_threes_work *threes, int64_t row, int64_t end)
+/* The i-th of the target rows, if it is one of those that are wanted. */
+static void set_target(pgi_threes_work *threes, int i, int64_t d, int64_t h, pgi_range wanted)
 {
-    int64_t next = row + 1;
+    const pgi_tensor *target = &threes->plan->problem.target;
 
-    while (next < end && exists(threes, 1, next) == exists(threes, 1, row) &&
-           taps(threes, next) == taps(threes, row))
-        next++;
-    return next - row;
+    threes->to[i] = NULL;
+    if (h >= wanted.begin && h < wanted.end && d < target->offset[2] + target->extent[2])
+        threes->to[i] =
+            threes->targets + pgi_row_offset(target, d, h, target->offset[4]) * threes->size;
+    if (threes->shape.forward)
+        threes->by[i] = divisors_at(threes, d, h);
 }
 
-/* The divisors of a row of windows, if there is one. */
-static void set_divisors(pgi_threes_work *threes, int plane, int64_t d, int64_t row)
-{
-    pgi_divisor_rows *divisors = &threes->divisors;
-
-    if (taps(threes, row) >= 0)
-        threes->shape.by[plane] =
-            pgi_divisors_of(divisors, pgi_divisors_outer(divisors, d, window(threes, row)));
-}
-
-/* `count` target rows from (d, h) on. False if a quotient is in doubt: then, exactly. */
-static bool run_rows(pgi_threes_work *threes, const pgi_unit *unit, int64_t d, int64_t h,
-                     int64_t count, bool exactly)
+/* `count` target rows from (d, h) on, of the planes that are made together. False if a quotient is
+ * in doubt: then, exactly. */
+static bool run_rows(pgi_threes_work *threes, int64_t d, int64_t h, int64_t count, bool exactly)
 {
     const pgi_problem *problem = &threes->plan->problem;
-    const pgi_tensor *source = &problem->source, *target = &problem->target;
-    const int64_t size = (int64_t)problem->element_size;
-    const char *sources =
-        pgi_unit_memory(problem, source, unit, threes->work->source, problem->element_size);
-    char *targets =
-        (char *)pgi_unit_memory(problem, target, unit, threes->work->target, problem->element_size);
-    const int64_t first = h + lead(problem, 1), end = first + count; /* that complete a target */
+    const pgi_range wanted = {h, h + count};
     pgi_threes *shape = &threes->shape;
-    const int64_t first_plane = shape->planes == 1 ? d : d + lead(problem, 0) - 2;
-    int64_t row;
-    int p;
+    const int64_t ahead = lead(problem, 1), end = wanted.end + ahead;
+    const int64_t rows = shape->deep ? 1 : PGI_THREES;
+    const int64_t begin = problem->source.offset[3]; /* rows before it have nothing to keep */
+    const pgi_range plain = {pgi_max(threes->plain.begin, h + ahead),
+                             pgi_min(threes->plain.end, end)};
+    int64_t row = pgi_min(pgi_max(h + ahead - 2, begin), h + ahead);
+    int i;
 
-    memset(shape->pairs, 0, (size_t)(2 * kept_reals(threes->plan)) * threes->plan->kernels.real);
-    for (row = first - 2; row < end; row += shape->rows) {
-        const void *from[3];
-        void *to = NULL;
-
-        shape->rows = alike(threes, row, row < first ? first : end);
-        for (p = 0; p < shape->planes; p++) {
-            const int64_t plane = first_plane + p;
-            const bool there = exists(threes, 0, plane) && exists(threes, 1, row);
-
-            shape->from_pitch[p] = there ? source->stride[3] : 0;
-            from[p] = there ? sources + pgi_row_offset(source, plane, row, source->offset[4]) * size
-                            : threes->zeros;
-            if (there && !shape->forward)
-                set_divisors(threes, p, plane, row);
-        }
-        if (shape->forward)
-            set_divisors(threes, 0, d, row);
-        for (p = 0; exactly && p < shape->planes; p++)
-            shape->by[p].how = PGI_DIVIDE;
-        if (row >= first)
-            to = targets + pgi_row_offset(target, d, h + row - first, target->offset[4]) * size;
-        if (!threes->plan->kernels.threes(to, from, shape) && !exactly)
+    memset(shape->kept, 0,
+           (size_t)(2 * planes_together(problem) * shape->kept_pitch) * threes->plan->kernels.real);
+    for (; row < end; row += rows * shape->times) {
+        shape->times = row >= plain.begin ? pgi_max((plain.end - row) / rows, 1) : 1;
+        for (i = 0; i < PGI_THREES + 2 * shape->deep; i++)
+            set_source(threes, i, shape->deep ? d + lead(problem, 0) - 2 + i : d,
+                       shape->deep ? row : row + i, end);
+        for (i = 0; i < PGI_THREES; i++)
+            set_target(threes, i, shape->deep ? d + i : d, (shape->deep ? row : row + i) - ahead,
+                       wanted);
+        shape->exactly = exactly;
+        for (i = 0; i < PGI_THREES + 2 * shape->deep; i++)
+            shape->exactly |= threes->by[i]->how == PGI_DIVIDE;
+        if (!threes->plan->kernels.threes(threes->to, threes->from, threes->by, shape))
             return false;
     }
     return true;
+}
+
+/* The source rows whose divisors, or those of the target rows that they are the last for, are those
+ * of most. */
+static pgi_range find_plain(const pgi_threes_work *threes)
+{
+    const pgi_range windows = threes->divisors.windows[1];
+    const int64_t *counts = threes->divisors.counts[1], number = windows.end - windows.begin;
+    const int64_t most = counts[number / 2];
+    const int64_t ahead = threes->shape.forward ? lead(&threes->plan->problem, 1) : 0;
+    const pgi_tensor *source = &threes->plan->problem.source;
+    int64_t begin = number / 2, end = begin;
+
+    while (begin > 0 && counts[begin - 1] == most)
+        begin--;
+    while (end < number && counts[end] == most)
+        end++;
+    return (pgi_range){pgi_max(windows.begin + begin + ahead, source->offset[3]),
+                       pgi_min(windows.begin + end + ahead, source->offset[3] + source->extent[3])};
 }
 
 static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, int64_t end,
@@ -218,23 +251,23 @@ static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, 
     const pgi_problem *problem = &plan->problem;
     const pgi_tensor *source = &problem->source, *target = &problem->target;
     const pgi_tensor *windows = windows_of(problem);
-    const int64_t planes = target->extent[2], rows = target->extent[3];
+    const int64_t blocks = blocks_of_planes(problem), rows = target->extent[3];
+    const int64_t together = planes_together(problem);
     char *room = workspace;
-    char *kept = room + plan->room[ROOM_KEPT];
     pgi_threes_work threes = {
         .plan = plan,
-        .work = work,
         .zeros = room + plan->room[ROOM_ZEROS],
-        .shape = {.planes = (int)problem->axis[0].kernel,
+        .size = (int64_t)problem->element_size,
+        .shape = {.deep = together > 1,
                   .places = target->extent[4],
                   .lanes = plan->block,
                   .first = target->offset[4] + lead(problem, 2) - 2 - source->offset[4],
                   .width = source->extent[4],
-                  .to_pitch = target->stride[3],
+                  .to_pitch = target->stride[3] * (together > 1 ? 1 : PGI_THREES),
                   .ahead = AHEAD / (int64_t)problem->element_size,
-                  .pairs = kept,
-                  .singles = kept + (size_t)kept_reals(plan) * plan->kernels.real,
-                  .kept = kept_step(plan->block),
+                  .kept = room + plan->room[ROOM_KEPT],
+                  .kept_pitch = kept_reals(plan),
+                  .column = kept_step(plan->block),
                   .forward = pgi_is_forward(problem->desc.op),
                   .alpha = plan->scale.alpha,
                   .stream = work->stream}};
@@ -246,17 +279,23 @@ static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, 
         ranges[i] =
             (pgi_range){windows->offset[2 + i], windows->offset[2 + i] + windows->extent[2 + i]};
     pgi_divisors_region(&threes.divisors, problem, plan->kernels.real, ranges, room);
-    for (i = 0; i < 3; i++) /* for rows that have none */
-        threes.shape.by[i] = pgi_divisors_of(&threes.divisors, 1);
+    for (i = 0; i < PGI_THREES + 2; i++)
+        threes.by[i] = pgi_divisors_of(&threes.divisors, 1);
+    threes.shape.step = threes.by[0]->step;
+    threes.plain = find_plain(&threes);
     memset(room + plan->room[ROOM_ZEROS], 0,
            (size_t)(source->extent[4] * plan->block) * problem->element_size);
     for (at = begin; at < end; at += count) {
-        const pgi_row_unit row = pgi_row_of_unit(plan, at, planes, rows);
-        const int64_t d = target->offset[2] + row.d, h = target->offset[3] + row.h;
+        const pgi_row_unit row = pgi_row_of_unit(plan, at, blocks, rows);
+        const int64_t d = target->offset[2] + row.d * together, h = target->offset[3] + row.h;
 
         count = pgi_min(end - at, rows - row.h);
-        if (!run_rows(&threes, &row.unit, d, h, count, false))
-            run_rows(&threes, &row.unit, d, h, count, true);
+        threes.sources =
+            pgi_unit_memory(problem, source, &row.unit, work->source, problem->element_size);
+        threes.targets = (char *)pgi_unit_memory(problem, target, &row.unit, work->target,
+                                                 problem->element_size);
+        if (!run_rows(&threes, d, h, count, false))
+            run_rows(&threes, d, h, count, true);
     }
 }
 

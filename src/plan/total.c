@@ -13,8 +13,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Planes of a unit. */
-#define BLOCK_PLANES 256
+/* Planes of a unit; and bytes of a row of channels, where they lie side by side: reading long
+ * pieces of memory is quicker (7x7 in bf16, NXC: 0.20 ms with 256 channels, 0.13 with 2048). */
+#define BLOCK_PLANES     256
+#define BLOCK_BYTES      8192
+#define UNITS_PER_THREAD 4
 
 /* Whether the one window of an axis is the whole input, and short. */
 static bool is_whole(const pgi_problem *problem, int i)
@@ -48,13 +51,27 @@ static bool applicable(const pgi_problem *problem)
            x->stride[PGI_CHANNEL] >= axis[1].in * axis[2].in;
 }
 
+/* So many that there is work for all threads. */
+static int64_t planes_of_unit(const poolgrad_plan *plan)
+{
+    const int64_t *extent = plan->problem.target.extent;
+    int64_t planes = BLOCK_PLANES;
+
+    if (channels_inside(&plan->problem))
+        planes = BLOCK_BYTES / (int64_t)plan->problem.element_size;
+    while (planes > BLOCK_PLANES && pgi_ceil_div(extent[PGI_CHANNEL], planes) * extent[PGI_BATCH] <
+                                        (int64_t)plan->threads * UNITS_PER_THREAD)
+        planes /= 2;
+    return planes;
+}
+
 static bool prepare(poolgrad_plan *plan)
 {
     const int64_t real = (int64_t)pgi_compute_size(plan->problem.desc.dtype);
     const int64_t channels = plan->problem.target.extent[PGI_CHANNEL];
     pgi_placement at = {0, true};
 
-    plan->block = pgi_min(channels, BLOCK_PLANES);
+    plan->block = pgi_min(channels, planes_of_unit(plan));
     plan->blocks = pgi_ceil_div(channels, plan->block);
     plan->units = plan->blocks * plan->problem.target.extent[PGI_BATCH];
     plan->room[0] = pgi_place(&at, 1, 2, plan->block + PGI_ROW_REALS, real);

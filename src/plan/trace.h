@@ -14,10 +14,13 @@ typedef struct pgi_scatter_parts {
     pgi_arena_layout arena;     /* or this */
     bool apart;                 /* lanes are channels that lie apart, also in sums */
     bool award;                 /* positions take, windows do not give; */
-    bool taps;                  /* by taps, as they lie in the indices: there are no places */
+    bool taps;                  /* by taps in bytes: as they lie in the indices, and then there are
+                                   no places, or in `names`, where layers find them */
     bool runs;                  /* neighbouring windows often have one winner */
+    bool in_place;              /* dy is dealt as it lies in memory: there are no terms */
     size_t places, terms, sums; /* of windows, of windows, of positions; where they take, terms are
                                    elements, and sums those of a row */
+    size_t names;               /* those taps; places are then those of one plane of windows */
     size_t begin, width;        /* of windows: the columns that they cover; for taps, the column of
                                    their first, and how far down it is */
 } pgi_scatter_parts;
@@ -36,6 +39,7 @@ typedef struct pgi_scatter {
     int64_t joined;     /* rows of windows whose columns are known, one behind the other */
     pgi_range inner[3]; /* where positions take: on an axis, those whose windows are all there */
     int32_t *places;
+    uint8_t *names;
     char *terms;
 } pgi_scatter;
 

@@ -131,7 +131,7 @@ static void run_block(const poolgrad_plan *plan, const pgi_work *work, int64_t b
     int64_t p;
 
     plan->kernels.terms(terms, 0, dy, 0, source->stride[PGI_CHANNEL], 1, channels, by, false);
-    if (step == 1 && !plan->stream) {
+    if (step == 1 && !work->stream_inside) {
         plan->kernels.repeat(dx, terms, count, channels, plan->scale.alpha);
         return;
     }
@@ -141,7 +141,7 @@ static void run_block(const poolgrad_plan *plan, const pgi_work *work, int64_t b
         return;
     }
     for (p = 0; p < count; p++)
-        plan->kernels.copy(dx + p * step * size, elements, channels * size, plan->stream);
+        plan->kernels.copy(dx + p * step * size, elements, channels * size, work->stream_inside);
 }
 
 static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, int64_t end,

@@ -6,7 +6,9 @@ mask() {
 }
 run check "$EXAMPLE" avg3d:bf16:ndhwc:2x3x5x6x7:k3x2x4:s2x1x3:p1:ceil:div=exclude:beta=0.5 | mask
 run check avg1d:f32:ncw:0x3x9:k3 avg1d:f16:nwc:2x3x9:k2147483647:p1073741823 --cpu scalar | mask
-run check max2d:f32:nchw:2x3x9x9:k3:s2:p1 max2d:bf16:nhwc:2x3x9x9:k3:d2:from=x:nan=skip:beta=0.5 |
+run check max2d:f32:nchw:2x3x9x9:k3:s2:p1 \
+    max2d:f32:nchw:2x3x6x6:k2:s2:index=u8:base=window:ilayout=strided:istride=0,0,0,0 \
+    max2d:bf16:nhwc:2x3x9x9:k3:d2:from=x:nan=skip:beta=0.5 |
     sed 's/: [0-9]* runs of [0-9]* strategies on [0-9]* instruction sets/: RUNS/'
 run check avgpool3d:f16:ncdhw:1x2x7x6x5:k3:p1:ceil:div=exclude maxpool1d:f64:nwc:2x3x50:k7:p9:index=u32 |
     mask

@@ -183,6 +183,11 @@ static void bad_indices(void **state)
         "max2d:f32:nchw:1x3x9x9:k5:s2:p2:index=u8:base=window:ilayout=nhwc",
         "max2d:f32:nchw:1x3x9x9:k5:s2:p2:index=i32:base=window",
     };
+    static const char *const short_rows[] = {
+        "max2d:f32:nchw:2x17x6x7:k2",
+        "max2d:bf16:nchw:1x35x7x7:k3:s2:p1:base=plane",
+        "max2d:f32:nhwc/nchw:2x300x2x3:k2:index=u8:base=window",
+    };
     size_t i;
 
     (void)state;
@@ -190,6 +195,8 @@ static void bad_indices(void **state)
         check_bad_indices(texts[i], "scatter");
         check_bad_indices(texts[i], "reference");
     }
+    for (i = 0; i < sizeof short_rows / sizeof short_rows[0]; i++)
+        check_bad_indices(short_rows[i], "turned");
 }
 
 /* -1 is for those who say so, and for windows that cover nothing. */

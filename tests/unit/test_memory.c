@@ -117,6 +117,9 @@ static void wide_maxima(void **state)
         "maxpool2d:%s:nhwc:2x20x9x11:k2:p1:nan=leading",
         "maxpool2d:%s:nhwc:1x32x9x11:o4x3:adaptive",
         "maxpool3d:%s:ndhwc:1x17x5x6x7:k3:s2:p1:nan=last",
+        "maxpool3d:%s:ncdhw:1x2x5x6x47:k3:s2:p1:nan=leading", /* rows and planes that are shared */
+        "maxpool3d:%s:ncdhw:1x2x6x7x44:k2x3x3:s1x2x2:index=u8:base=window",
+        "maxpool3d:%s:ndhwc:1x33x7x9x8:k3:s2:p1:ybox=0+*,4+20,1+2,0+4,1+3",
         "maxpool2d:%s:nhwc:1x33x9x8:k2:s2:ybox=0+*,4+20,1+2,0+3", /* a box */
         "max2d:%s:nchw:1x2x41x75:k3:s2:p1:from=x",
         "max2d:%s:nchw:1x2x40x70:k2:s2:from=x:nan=last", /* positions take */
@@ -132,10 +135,18 @@ static void wide_maxima(void **state)
         "max2d:%s:nchw:1x3x12x43:k3:s2:d2:p2",
         "max3d:%s:ndhwc:1x17x5x6x7:k3:s2:p1",
         "max3d:%s:ncdhw:1x2x5x6x47:k3:s2:d2:p2",
+        "max3d:%s:ncdhw:1x2x7x9x47:k3:s2:p1:from=x:nan=skip",
+        "max3d:%s:ndhwc:1x35x7x9x8:k3:s2:p1:from=x", /* winners as bytes */
+        "max3d:%s:ndhwc:1x33x7x9x8:k3:s2:from=x:dxbox=0+*,4+20,1+4,3+2,1+6",
         "max2d:%s:nhwc:1x33x9x8:k3:s2:p1:dxbox=0+*,4+20,3+2,1+6",
         "max2d:%s:strided/nhwc:1x33x9x8:k3:s2:p1:dystride=0,0,0,0",
         "max2d:%s:nhwc/nchw:1x20x9x80:k2:s2",
         "max2d:%s:nchw/nhwc:1x20x9x8:k3:s2:p1:from=x",
+        "maxpool2d:%s:nchw:2x35x7x9:k3:s2:p1", /* short rows: channels are turned, a remainder */
+        "maxpool1d:%s:ncw:2x20x5:k2:s2:beta=0.5",
+        "max2d:%s:nchw:2x35x7x9:k3:s2:p1",
+        "max2d:%s:nchw:2x300x3x3:k3:s2:p1:from=x:nan=leading", /* more channels than a block has */
+        "max3d:%s:ncdhw:1x33x3x4x5:k2:p1:beta=2:dxbox=0+*,4+20,1+2,0+*,1+3",
     };
 
     (void)state;
@@ -170,6 +181,9 @@ static void wide_averages(void **state)
         "avg2d:%s:nhwc:1x130x6x6:k3:s3:alpha=3",
         "avg3d:%s:ncdhw:1x2x4x6x40:k2:s2",
         "avg3d:%s:ndhwc:1x33x4x4x6:k2:s2",
+        "avg3d:%s:ncdhw:1x2x5x6x37:k3:p1", /* four planes at a time, and the last */
+        "avgpool3d:%s:ncdhw:1x1x6x5x40:k3:p1:div=exclude",
+        "avg3d:%s:ndhwc:1x35x5x4x6:k3:p1",
         "avg2d:%s:nhwc:3x40x4x6:k2:s2:dxbox=1+1,3+20,0+*,0+*", /* a box of batch and channels */
         "avg2d:%s:nchw:3x5x4x36:k2:s2:dxbox=1+1,2+2,0+*,0+*",
         "avgpool2d:%s:nhwc:2x300x7x7:k7", /* whole planes */

@@ -262,6 +262,10 @@ static void chosen_problems(void **state)
         "avg1d:f32:ncw:1x1x0:k1",
         "avg2d:f32:nhwc:1x200x40x3:k3:p1:alpha=-1:beta=0.5",
         "avg1d:f32:ncw:1x1x3000:k1000:p500",
+        /* windows that tile W, with more places than a kernel has rows for */
+        "avg1d:f32:nwc:2x32x400:k100:s100",
+        "avg1d:bf16:nwc:2x40x68:k17:s17",
+        "avg1d:f16:ncw/strided:1x32x423:o1:adaptive:dxstride=13536,1,32",
         "avg1d:f32:ncw:1x1x4000:k2800:s3",
         "avg3d:bf16:ndhwc:1x5x20x21x22:k9:p4",
         "avg2d:f32:strided/nchw:2x3x8x8:k2:s2:dystride=0,0,0,0",
@@ -283,6 +287,14 @@ static void chosen_problems(void **state)
         "avgpool3d:f32:ncdhw:1x1x3x140x160:k1x63x3:p1x31x1",
         "avgpool2d:f32:nchw:1x1x90x64:k33x2:p34x0",
         "avgpool2d:f32:nchw:1x1x90x64:k70x2:p70x0",
+        /* four planes of 3x3x3 at a time: the last ones alone, paddings of all sizes, in boxes;
+         * rows by fours, with windows wholly in the padding, dy the same in all rows */
+        "avg3d:bf16:ncdhw:1x2x5x9x40:k3:p2x1x0:div=exclude",
+        "avgpool3d:f32:ndhwc:1x35x7x6x5:k3:p1,3x2,4x1:div=-7",
+        ("avg3d:f64:ndhwc:1x17x9x8x7:k3:p1:dxbox=0+*,0+*,3+3,2+4,1+5:"
+         "dybox=0+*,0+*,2+5,1+6,0+7"),
+        "avgpool2d:f16:nchw:2x2x10x37:k3:p0,5x2,3:div=exclude:alpha=0.3",
+        "avg2d:f32:strided/nchw:1x2x11x33:k3:p1:dystride=33,33,0,1",
         /* maxima */
         "max2d:f32:nchw:1x1x3x3:k2:from=x",
         /* dy whose planes have one row, broadcast */
@@ -295,6 +307,22 @@ static void chosen_problems(void **state)
         "max2d:f64:nhwc:2x3x7x7:k3:s2:p1:index=u32:base=nxc",
         "max3d:f32:ncdhw:1x2x4x5x6:k2:order=column:nowinner",
         "max3d:bf16:ndhwc:1x200x4x5x6:k3:p1:from=x",
+        /* channels brought side by side: windows in the padding, boxes, steps of all kinds */
+        "max2d:f32:nchw:2x20x2x2:k1:s5:p4:from=x",
+        "maxpool2d:bf16:nchw:2x20x2x2:k1:s5:p4",
+        "max2d:f16:nchw:3x40x7x9:k3:s2:p1:alpha=3:beta=-1:dxbox=1+2,3+33,2+3,1+7",
+        "maxpool2d:f64:nchw:3x40x7x9:k3:s2:p1:ybox=1+2,3+33,1+2,1+3:order=column",
+        "maxpool3d:f32:strided/ncdhw:2x17x3x4x5:k2:xstride=2040,120,-40,10,2",
+        "max2d:f32:strided/nchw:2x17x6x6:k2:s2:dystride=0,0,0,0",
+        "max2d:f32:nchw:2x17x7x1:k3x1:s2x1:p1x0:index=u8:base=window",
+        /* adaptive windows that tile one axis, or all */
+        "avg2d:bf16:nchw:2x3x12x9:o4x4:adaptive:dxbox=0+*,1+2,2+5,1+7",
+        "avgpool3d:f32:ndhwc:1x3x4x9x8:o2x4x2:adaptive",
+        "maxpool2d:f32:nchw:2x3x12x9:o4x3:adaptive:index=u8:base=window",
+        "max2d:f32:nhwc:2x3x12x9:o4x4:adaptive:index=i32:base=window",
+        /* one index for all */
+        "max2d:f32:nchw:2x3x6x6:k2:s2:index=u8:base=window:ilayout=strided:istride=0,0,0,0",
+        "avgpool1d:f32:ncw/nwc:2x40x9:k2:s2", /* channels that lie apart in x only */
         "maxpool1d:f32:ncw:1x2x5:k2:p4",
         "avgpool1d:f32:ncw:1x1x7:k2:p3:div=-28",
         "maxpool2d:f32:nchw:1x2x9x11:adaptive:o4x3:base=nxc_image",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Positions that take what windows have for them, for one element type. Included by entry.h, whose
- * parameters and words it uses. Signature and meaning: plan/backend.h.
+ * parameters and words it uses. Signature and meaning: plan/maxima.h.
  */
 
 #define MASK  PGI_MASK(REAL_NAME)
@@ -139,6 +139,8 @@ PGI_ALWAYS_INLINE void PGI_NAME(award_groups, ELEMENT)(void *to, const pgi_award
             PGI_NAME(award_phase, ELEMENT)(to, award, row, prize, p, 2, taps);
         else if (windows == 4)
             PGI_NAME(award_phase, ELEMENT)(to, award, row, prize, p, 4, taps);
+        else if (windows == 8)
+            PGI_NAME(award_phase, ELEMENT)(to, award, row, prize, p, 8, taps);
         else
             PGI_NAME(award_phase, ELEMENT)(to, award, row, prize, p, windows, taps);
     }

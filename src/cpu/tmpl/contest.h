@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Kernel bodies of contests for one compute type: REAL, and its suffix REAL_NAME. Signatures and
- * meaning: plan/backend.h. Loops run to the end of a vector, not of a row: what they write too
+ * meaning: plan/maxima.h. Loops run to the end of a vector, not of a row: what they write too
  * much is the beginning of the next row, which comes after it, or slack.
  */
 
@@ -264,6 +264,68 @@ static void BODY(contest)(void *values, int32_t *places, const void *from,
         BODY(bout_ruled)(values, places, from, from_places, bout, PGI_RULE_LAST);
         break;
     }
+}
+
+/* A vector of cells from `at` on. */
+PGI_ALWAYS_INLINE void BODY(final_cells)(REAL *values, int32_t *places, const pgi_final *final,
+                                         int64_t at, int layers)
+{
+    VECTOR best = WORD(get)((const REAL *) final->values[0] + at);
+    AT place = WORD(set_at)(final->further[0]);
+    int j;
+
+    if (places)
+        place = WORD(add_at)(WORD(get_at)(final->places[0] + at), place);
+    PGI_UNROLL
+    for (j = 1; j < layers; j++) {
+        AT other = place;
+
+        if (places)
+            other =
+                WORD(add_at)(WORD(get_at)(final->places[j] + at), WORD(set_at)(final->further[j]));
+        BODY(compete)
+        (PGI_RULE_PLAIN, places != NULL, &best, &place,
+         WORD(get)((const REAL *) final->values[j] + at), other);
+    }
+    if (values)
+        WORD(put)(values + at, best);
+    if (places)
+        WORD(put_at)(places + at, place);
+}
+
+/* One cell. */
+static void BODY(final_one)(REAL *values, int32_t *places, const pgi_final *final, int64_t at)
+{
+    int winner = 0, j;
+
+    for (j = 1; j < final->layers; j++)
+        if (((const REAL *) final->values[j])[at] > ((const REAL *) final->values[winner])[at])
+            winner = j;
+    if (values)
+        values[at] = ((const REAL *) final->values[winner])[at];
+    if (places)
+        places[at] = final->places[winner][at] + final->further[winner];
+}
+
+PGI_ALWAYS_INLINE void BODY(final_of)(REAL *values, int32_t *places, const pgi_final *final,
+                                      int layers)
+{
+    int64_t i;
+
+    for (i = 0; i < final->count && final->count < LANES; i++)
+        BODY(final_one)(values, places, final, i);
+    for (; i < final->count; i += LANES) { /* the last where they still fit */
+        i = PGI_SMALLER(i, final->count - LANES);
+        BODY(final_cells)(values, places, final, i, layers);
+    }
+}
+
+static void BODY(final)(void *values, int32_t *places, const pgi_final *final)
+{
+    if (final->layers == 2)
+        BODY(final_of)(values, places, final, 2);
+    else
+        BODY(final_of)(values, places, final, PGI_LAYERS);
 }
 
 #undef VECTOR

@@ -69,7 +69,7 @@ PGI_ALWAYS_INLINE VECTOR PGI_NAME(down, ELEMENT)(const ROW *row, const STORED *c
 /* Sums from window i on, or of window i alone, divided and stored. */
 PGI_ALWAYS_INLINE void PGI_NAME(put_average, ELEMENT)(const ROW *row, STORED *to, VECTOR sum,
                                                       int64_t count, int64_t i, bool places,
-                                                      vec_doubt *doubt)
+                                                      vec_least *least)
 {
     const pgi_divisors *divisors = &row->shape->by;
     const BY by = divisors->step && places
@@ -77,8 +77,8 @@ PGI_ALWAYS_INLINE void PGI_NAME(put_average, ELEMENT)(const ROW *row, STORED *to
                       : PGI_NAME(by_one, ELEMENT)(divisors, divisors->step ? i : 0);
     const VECTOR whole = ADD(sum, SET(0)), zero = SET(-(REAL)0);
     const VECTOR quotient = row->exactly
-                                ? PGI_NAME(divided, ELEMENT)(whole, by, PGI_DIVIDE, zero, doubt)
-                                : PGI_NAME(divided, ELEMENT)(whole, by, PGI_QUOTIENT, zero, doubt);
+                                ? PGI_NAME(divided, ELEMENT)(whole, by, PGI_DIVIDE, zero, least)
+                                : PGI_NAME(divided, ELEMENT)(whole, by, PGI_QUOTIENT, zero, least);
 
     PGI_NAME(store_part, ELEMENT)
     (to, MUL(quotient, SET((REAL)row->shape->alpha)), count, row->past);
@@ -99,7 +99,7 @@ PGI_ALWAYS_INLINE void PGI_NAME(put_average, ELEMENT)(const ROW *row, STORED *to
     const pgi_direct shape = *row->shape;                                                          \
     const STORED *from[PGI_DIRECT * PGI_DIRECT];                                                   \
     STORED *to = row->to;                                                                          \
-    vec_doubt doubt = vec_no_doubt();                                                              \
+    vec_least least = vec_least_none();                                                            \
                                                                                                    \
     memcpy(from, row->from, sizeof from)
 
@@ -131,7 +131,7 @@ PGI_ALWAYS_INLINE VECTOR PGI_NAME(shifted, ELEMENT)(VECTOR before, VECTOR here, 
          : SET(0))
 #define PUT_AVERAGE(at)                                                                            \
     PGI_NAME(put_average, ELEMENT)                                                                 \
-    (row, to + (at), sum, shape.places - (at), at, true, &doubt)
+    (row, to + (at), sum, shape.places - (at), at, true, &least)
 
 PGI_ALWAYS_INLINE bool PGI_NAME(direct_places, ELEMENT)(ROW *row, int planes, int rows)
 {
@@ -166,7 +166,7 @@ PGI_ALWAYS_INLINE bool PGI_NAME(direct_places, ELEMENT)(ROW *row, int planes, in
     }
 #undef EVERY
 #undef OTHER
-    return !vec_in_doubt(doubt);
+    return !PGI_VEC(below, REAL_NAME)(least);
 }
 #undef COLUMNS
 #undef PUT_AVERAGE
@@ -175,7 +175,7 @@ PGI_ALWAYS_INLINE bool PGI_NAME(direct_places, ELEMENT)(ROW *row, int planes, in
 
 #define PUT_AVERAGE(lane, sum, count)                                                              \
     PGI_NAME(put_average, ELEMENT)                                                                 \
-    (row, to + i * shape.lanes + (lane), sum, count, i, false, &doubt)
+    (row, to + i * shape.lanes + (lane), sum, count, i, false, &least)
 
 /* Channels from `begin` on, window by window. */
 PGI_ALWAYS_INLINE bool PGI_NAME(direct_groups, ELEMENT)(ROW *row, int planes, int rows,
@@ -210,7 +210,7 @@ PGI_ALWAYS_INLINE bool PGI_NAME(direct_groups, ELEMENT)(ROW *row, int planes, in
 #undef SOME
         }
     }
-    return !vec_in_doubt(doubt);
+    return !PGI_VEC(below, REAL_NAME)(least);
 }
 
 /* Vectors of channels that go through a row together: as many as there are registers for. */
@@ -250,7 +250,7 @@ PGI_ALWAYS_INLINE bool PGI_NAME(direct_sliding, ELEMENT)(ROW *row, int planes, i
             }
         }
     }
-    return !vec_in_doubt(doubt);
+    return !PGI_VEC(below, REAL_NAME)(least);
 }
 #undef PUT_AVERAGE
 

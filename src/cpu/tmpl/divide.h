@@ -13,7 +13,7 @@ PGI_ALWAYS_INLINE bool PGI_NAME(divide_row, ELEMENT)(STORED *restrict to, const 
     const BY one = PGI_NAME(by_one, ELEMENT)(by, 0);
     const VECTOR scale = SET(alpha), zero = SET(-(REAL)0);
     const pgi_divisors each = *by;
-    vec_doubt doubt = vec_no_doubt();
+    vec_least least = vec_least_none();
     int64_t i;
 
     for (i = 0; i < count; i += LANES) {
@@ -21,11 +21,11 @@ PGI_ALWAYS_INLINE bool PGI_NAME(divide_row, ELEMENT)(STORED *restrict to, const 
             count - i < LANES ? PGI_VEC(load_some, REAL_NAME)(from + i, count - i) : GET(from + i);
         /* the +0 that what was added may lack */
         const VECTOR quotient = PGI_NAME(divided, ELEMENT)(
-            ADD(sum, SET(0)), step ? PGI_NAME(by_each, ELEMENT)(&each, i) : one, how, zero, &doubt);
+            ADD(sum, SET(0)), step ? PGI_NAME(by_each, ELEMENT)(&each, i) : one, how, zero, &least);
 
         PGI_NAME(store_part, ELEMENT)(to + i, MUL(quotient, scale), count - i, past);
     }
-    return !vec_in_doubt(doubt);
+    return !PGI_VEC(below, REAL_NAME)(least);
 }
 
 static void PGI_NAME(divide, ELEMENT)(void *to, int64_t to_pitch, const void *from,
@@ -134,42 +134,55 @@ static void PGI_NAME(totals, ELEMENT)(void *totals, const void *from, int64_t st
     }
 }
 
-/* One column of planes whose channels lie side by side: rows added, the +0 of terms at the end.
- * `rows` is a constant where this is inlined, and `value` are registers. */
+/* Elements ahead that are fetched while rows of channels are added: the machine stops at the ends
+ * of pages. */
+#define AHEAD 512
+
+/* A vector of channels side by side of one column of a plane, or `some` of its lanes: rows added,
+ * the +0 of terms at the end. `rows` and `some` are constants where this is inlined, and `value`
+ * are registers. */
 PGI_ALWAYS_INLINE void PGI_NAME(sum_column, ELEMENT)(REAL *to, const STORED *from, int64_t row_step,
-                                                     int64_t lanes, int rows, int64_t ahead)
+                                                     int64_t lanes, int rows, bool some)
+{
+    VECTOR value[PGI_RUN_ROWS], sum = SET(0);
+    int size, i, done = 0;
+
+    PGI_UNROLL
+    for (i = 0; i < PGI_RUN_ROWS; i++) {
+        value[i] = sum;
+        if (i < rows) {
+            const STORED *here = from + i * row_step;
+
+            value[i] = some ? PGI_VEC(load_some, ELEMENT)(here, lanes) : LOAD_VECTOR(here);
+            __builtin_prefetch(here + AHEAD, 0, 2);
+        }
+    }
+    PGI_UNROLL
+    for (size = PGI_RUN_ROWS; size > 0; size /= 2) {
+        int half;
+
+        if (!(rows & size))
+            continue;
+        PGI_UNROLL
+        for (half = size / 2; half > 0; half /= 2)
+            PGI_UNROLL
+        for (i = 0; i < half; i++)
+            value[done + i] = ADD(value[done + 2 * i], value[done + 2 * i + 1]);
+        sum = done ? ADD(sum, value[done]) : value[done];
+        done += size;
+    }
+    PUT(to, ADD(sum, SET(0)));
+}
+
+PGI_ALWAYS_INLINE void PGI_NAME(sum_columns, ELEMENT)(REAL *to, const STORED *from,
+                                                      int64_t row_step, int64_t lanes, int rows)
 {
     int64_t at;
-    int size, i, done;
 
-    for (at = 0; at < lanes; at += LANES) {
-        VECTOR value[PGI_RUN_ROWS], sum = SET(0);
-
-        PGI_UNROLL
-        for (i = 0; i < rows; i++) {
-            const STORED *here = from + i * row_step + at;
-
-            value[i] = at + LANES <= lanes ? LOAD_VECTOR(here)
-                                           : PGI_VEC(load_some, ELEMENT)(here, lanes - at);
-            __builtin_prefetch(here + ahead, 0, 2);
-        }
-        done = 0;
-        PGI_UNROLL
-        for (size = PGI_RUN_ROWS; size > 0; size /= 2) {
-            int half;
-
-            if (!(rows & size))
-                continue;
-            PGI_UNROLL
-            for (half = size / 2; half > 0; half /= 2)
-                PGI_UNROLL
-            for (i = 0; i < half; i++)
-                value[done + i] = ADD(value[done + 2 * i], value[done + 2 * i + 1]);
-            sum = done ? ADD(sum, value[done]) : value[done];
-            done += size;
-        }
-        PUT(to + at, ADD(sum, SET(0)));
-    }
+    for (at = 0; at + LANES <= lanes; at += LANES)
+        PGI_NAME(sum_column, ELEMENT)(to + at, from + at, row_step, LANES, rows, false);
+    if (at < lanes)
+        PGI_NAME(sum_column, ELEMENT)(to + at, from + at, row_step, lanes - at, rows, true);
 }
 
 static void PGI_NAME(totals_lanes, ELEMENT)(void *totals, const void *from, int64_t row_step,
@@ -187,7 +200,7 @@ static void PGI_NAME(totals_lanes, ELEMENT)(void *totals, const void *from, int6
         switch (rows) {
 #define PGI_COUNT(n)                                                                               \
     case n:                                                                                        \
-        PGI_NAME(sum_column, ELEMENT)(column, stored, row_step, lanes, n, column_step);            \
+        PGI_NAME(sum_columns, ELEMENT)(column, stored, row_step, lanes, n);                        \
         break;
 #include "cpu/tmpl/counts.def"
 #undef PGI_COUNT
@@ -195,3 +208,5 @@ static void PGI_NAME(totals_lanes, ELEMENT)(void *totals, const void *from, int6
     }
     PGI_NAME(sum, REAL_NAME)(totals, NULL, sums, columns, 0, lanes);
 }
+
+#undef AHEAD

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Kernel bodies of maxima for one element type; types.h has the parameters. Signatures and meaning:
- * plan/backend.h. */
+ * plan/maxima.h. */
 
 #define VECTOR  PGI_VECTOR(REAL_NAME)
 #define WORD(w) PGI_VEC(w, REAL_NAME)
@@ -43,6 +43,38 @@ static bool PGI_NAME(admit_row, ELEMENT)(REAL *values, const STORED *from, int64
     return nan;
 }
 
+/* A vector of lanes, `count` places of each, turned. */
+PGI_ALWAYS_INLINE bool PGI_NAME(admit_turned, ELEMENT)(REAL *values, const STORED *from,
+                                                       int64_t count, int64_t lanes,
+                                                       int64_t lane_step)
+{
+    enum {
+        LANES = PGI_LANES(REAL_NAME)
+    };
+    VECTOR square[LANES];
+    bool nan = false;
+    int k;
+
+    PGI_UNROLL
+    for (k = 0; k < LANES; k++) {
+        const STORED *row = from + k * lane_step;
+
+        __builtin_prefetch(row + lanes * lane_step, 0, 2); /* the lanes after these */
+        square[k] =
+            count < LANES ? PGI_VEC(load_some, ELEMENT)(row, count) : PGI_VEC(load, ELEMENT)(row);
+        if (k % 2)
+            nan |= WORD(any_nan)(square[k - 1], square[k]);
+    }
+    if (LANES == 1)
+        nan |= WORD(any_nan)(square[0], square[0]);
+    PGI_NAME(transpose, REAL_NAME)(square);
+    PGI_UNROLL
+    for (k = 0; k < LANES; k++)
+        if (k < count)
+            WORD(put)(values + k * lanes, square[k]);
+    return nan;
+}
+
 /* `places` groups side by side of `lanes` elements that lie apart. */
 static bool PGI_NAME(admit_apart, ELEMENT)(REAL *values, const STORED *from, int64_t places,
                                            int64_t lanes, int64_t lane_step)
@@ -50,29 +82,19 @@ static bool PGI_NAME(admit_apart, ELEMENT)(REAL *values, const STORED *from, int
     enum {
         LANES = PGI_LANES(REAL_NAME)
     };
-    VECTOR square[LANES];
     bool nan = false;
     int64_t i, lane;
-    int k;
 
-    for (lane = 0; lane + LANES <= lanes && places >= LANES; lane += LANES) {
+    for (lane = 0; lane + LANES <= lanes; lane += LANES) {
+        const STORED *rows = from + lane * lane_step;
+        REAL *to = values + lane;
+
         for (i = 0; i < places; i += LANES) {
-            i = PGI_SMALLER(i, places - LANES); /* the last where they still fit */
-            PGI_UNROLL
-            for (k = 0; k < LANES; k++) {
-                const STORED *row = from + (lane + k) * lane_step + i;
+            const int64_t count = PGI_SMALLER(places, LANES);
 
-                __builtin_prefetch(row + lanes * lane_step, 0, 2); /* the lanes after these */
-                square[k] = PGI_VEC(load, ELEMENT)(row);
-                if (k % 2)
-                    nan |= WORD(any_nan)(square[k - 1], square[k]);
-            }
-            if (LANES == 1)
-                nan |= WORD(any_nan)(square[0], square[0]);
-            PGI_NAME(transpose, REAL_NAME)(square);
-            PGI_UNROLL
-            for (k = 0; k < LANES; k++)
-                WORD(put)(values + (i + k) * lanes + lane, square[k]);
+            i = PGI_SMALLER(i, places - count); /* the last where they still fit */
+            nan |=
+                PGI_NAME(admit_turned, ELEMENT)(to + i * lanes, rows + i, count, lanes, lane_step);
         }
     }
     for (; lane < lanes; lane++) {
@@ -110,9 +132,10 @@ static bool PGI_NAME(admit, ELEMENT)(void *values, const void *x, const pgi_entr
             nan |= PGI_NAME(admit_apart, ELEMENT)(middle, from, entry->places, lanes,
                                                   entry->lane_step);
         for (i = 0; !dense && entry->step != 1 && i < entry->places; i++) {
-            if (entry->lane_step == 1) /* a block of channels; the next follows */
-                nan |= PGI_NAME(admit_row, ELEMENT)(middle + i * lanes, from + i * entry->step,
-                                                    lanes, lanes * (int64_t)sizeof *from);
+            if (entry->lane_step == 1) /* a block of channels */
+                nan |= PGI_NAME(admit_row,
+                                ELEMENT)(middle + i * lanes, from + i * entry->step, lanes,
+                                         pgi_groups_ahead(entry->step) * (int64_t)sizeof *from);
             for (lane = 0; entry->lane_step != 1 && lane < lanes; lane++) {
                 const REAL value = LOAD(from[i * entry->step + lane * entry->lane_step]);
 

@@ -2,6 +2,13 @@
 /* The bodies of maxima.def for one instruction set (level.h), and its table of them. */
 #include "cpu/tmpl/level.h"
 
+/* How much further than one group of channels the one lies that is fetched meanwhile: the machine
+ * does not find groups that lie apart by itself. The step of a single group may be any number. */
+PGI_ALWAYS_INLINE int64_t pgi_groups_ahead(int64_t step)
+{
+    return step > 0 && step < (1 << 24) ? 8 * step : 0;
+}
+
 #include "cpu/tmpl/types.h"
 
 #define INDEX      int64_t

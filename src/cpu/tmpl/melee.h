@@ -2,7 +2,7 @@
 /*
  * Windows of few taps, for one element type: all taps of a vector of windows, or of lanes, compete
  * in registers. Included by entry.h, whose parameters and words it uses. Signature and meaning:
- * plan/backend.h.
+ * plan/maxima.h.
  */
 
 #define MASK  PGI_MASK(REAL_NAME)
@@ -33,6 +33,9 @@ PGI_ALWAYS_INLINE VECTOR PGI_NAME(melee_load, ELEMENT)(const STORED *from,
 /* Vectors of cells that are found together: a comparison waits for the one before it, but not for
  * that of another vector. */
 #define TOGETHER 2
+
+/* Rows and columns of windows that share rows. */
+#define SHARED 3
 
 typedef struct PGI_NAME(fighters, ELEMENT) {
     VECTOR best[TOGETHER], before[TOGETHER]; /* the best, the last */
@@ -182,6 +185,133 @@ PGI_ALWAYS_INLINE bool PGI_NAME(melee_rows, ELEMENT)(REAL *values, int32_t *plac
     return vec_in_doubt(doubt);
 }
 
+/* Windows of 3x3 taps whose last row is the first of those below. What is known of their rows and
+ * columns: how far on in elements and places each is from the first. A copy, which no store can
+ * change. */
+typedef struct PGI_NAME(grid, ELEMENT) {
+    int64_t row[SHARED], column[SHARED];
+    AT row_at[SHARED], column_at[SHARED];
+} PGI_NAME(grid, ELEMENT);
+
+PGI_ALWAYS_INLINE PGI_NAME(grid, ELEMENT) PGI_NAME(melee_grid, ELEMENT)(const pgi_melee *melee)
+{
+    PGI_NAME(grid, ELEMENT) grid;
+    int i;
+
+    PGI_UNROLL
+    for (i = 0; i < SHARED; i++) {
+        /* modulo 2^32: either place may be nowhere */
+        const uint32_t row = (uint32_t)melee->place[i * SHARED] - (uint32_t)melee->place[0];
+        const uint32_t column = (uint32_t)melee->place[i] - (uint32_t)melee->place[0];
+
+        grid.row[i] = melee->offset[i * SHARED] - melee->offset[0];
+        grid.column[i] = melee->offset[i] - melee->offset[0];
+        grid.row_at[i] = WORD(set_at)((int32_t)row);
+        grid.column_at[i] = WORD(set_at)((int32_t)column);
+    }
+    return grid;
+}
+
+/* The best of the columns of a row, and which that is. */
+typedef struct PGI_NAME(champion, ELEMENT) {
+    VECTOR best;
+    AT at;
+} PGI_NAME(champion, ELEMENT);
+
+PGI_ALWAYS_INLINE PGI_NAME(champion, ELEMENT)
+    PGI_NAME(melee_row, ELEMENT)(const STORED *from, const PGI_NAME(grid, ELEMENT) * grid,
+                                 pgi_neighbours neighbours, bool placed, vec_doubt *doubt)
+{
+    VECTOR before = PGI_NAME(melee_load, ELEMENT)(from, neighbours, 1, true);
+    PGI_NAME(champion, ELEMENT) row = {before, grid->column_at[0]};
+    int c;
+
+    if (neighbours == PGI_EVERY_OTHER) {
+        __builtin_prefetch((const char *)from + AHEAD_BYTES);
+        if (2 * LANES * sizeof(STORED) > PGI_LINE_BYTES)
+            __builtin_prefetch((const char *)from + AHEAD_BYTES + PGI_LINE_BYTES);
+    }
+    PGI_UNROLL
+    for (c = 1; c < SHARED; c++) {
+        const VECTOR other =
+            PGI_NAME(melee_load, ELEMENT)(from + grid->column[c], neighbours, 1, false);
+        const MASK won = WORD(above)(other, row.best);
+
+        row.best = WORD(larger)(other, row.best);
+        if (placed)
+            row.at = WORD(choose_at)(won, grid->column_at[c], row.at);
+        WORD(doubt_nan)(before, other, doubt);
+        before = other;
+    }
+    return row;
+}
+
+/* What is best in the last row is kept for the windows below, by turns in two rows of cells: the
+ * last vector of a row begins before the one before it ends. */
+PGI_ALWAYS_INLINE bool PGI_NAME(melee_shared, ELEMENT)(REAL *values, int32_t *places,
+                                                       const STORED *x, const pgi_melee *melee,
+                                                       pgi_neighbours neighbours, bool placed)
+{
+    const bool grouped = melee->lanes > 1;
+    const int64_t groups = grouped ? melee->windows : 1;
+    const int64_t cells = grouped ? melee->lanes : melee->windows;
+    const int64_t step = neighbours == PGI_EVERY_OTHER ? 2 : 1;
+    const int64_t to_row = melee->to_row, window_step = melee->step;
+    const int32_t place_step = melee->place_step;
+    const AT steps = WORD(count_at)(grouped ? 0 : place_step);
+    const PGI_NAME(grid, ELEMENT) grid = PGI_NAME(melee_grid, ELEMENT)(melee);
+    vec_doubt doubt = vec_no_doubt();
+    int64_t r, g, i;
+    int j;
+
+    for (r = 0; r < melee->rows; r++) {
+        const int64_t above = (r + 1) % 2 * groups * cells, below = r % 2 * groups * cells;
+        const STORED *row = x + melee->offset[0] + r * melee->row_step;
+        const int32_t base = melee->place[0] + (int32_t)r * melee->row_place;
+        REAL *kept = melee->kept.values;
+        int32_t *kept_places = melee->kept.places;
+
+        for (g = 0; g < groups; g++) {
+            for (i = 0; i < cells; i += LANES) {
+                const int64_t lane = PGI_SMALLER(i, cells - LANES), cell = g * cells + lane;
+                const STORED *from = row + g * window_step + lane * step;
+                PGI_NAME(champion, ELEMENT) best, other;
+
+                if (r == 0) {
+                    best = PGI_NAME(melee_row, ELEMENT)(from, &grid, neighbours, placed, &doubt);
+                } else {
+                    best.best = WORD(get)(kept + above + cell);
+                    best.at = placed ? WORD(get_at)(kept_places + above + cell) : steps;
+                }
+                PGI_UNROLL
+                for (j = 1; j < SHARED; j++) {
+                    MASK won;
+
+                    other = PGI_NAME(melee_row, ELEMENT)(from + grid.row[j], &grid, neighbours,
+                                                         placed, &doubt);
+                    won = WORD(above)(other.best, best.best);
+                    best.best = WORD(larger)(other.best, best.best);
+                    if (placed)
+                        best.at =
+                            WORD(choose_at)(won, WORD(add_at)(other.at, grid.row_at[j]), best.at);
+                }
+                WORD(put)(kept + below + cell, other.best);
+                if (values)
+                    WORD(put)(values + r * to_row + cell, best.best);
+                if (placed) {
+                    const int32_t first = base + (int32_t)(grouped ? g : lane) * place_step;
+
+                    WORD(put_at)(kept_places + below + cell, other.at);
+                    WORD(put_at)
+                    (places + r * to_row + cell,
+                     WORD(add_at)(best.at, WORD(add_at)(WORD(set_at)(first), steps)));
+                }
+            }
+        }
+    }
+    return vec_in_doubt(doubt);
+}
+
 /* Few windows of many rows, one lane: vectors go down. At the edges of 3x3 windows cell by cell
  * took a third of all time. */
 PGI_ALWAYS_INLINE bool PGI_NAME(melee_down, ELEMENT)(REAL *values, int32_t *places, const STORED *x,
@@ -242,6 +372,11 @@ PGI_ALWAYS_INLINE bool PGI_NAME(melee_placed, ELEMENT)(REAL *values, int32_t *pl
 
     if (melee->lanes == 1 && melee->windows < LANES)
         return PGI_NAME(melee_down, ELEMENT)(values, places, x, melee, placed);
+    if (melee->kept.values && (melee->lanes > 1 || melee->neighbours == PGI_EVERY_OTHER))
+        return melee->lanes > 1 ? PGI_NAME(melee_shared, ELEMENT)(values, places, x, melee,
+                                                                  PGI_SIDE_BY_SIDE, placed)
+                                : PGI_NAME(melee_shared, ELEMENT)(values, places, x, melee,
+                                                                  PGI_EVERY_OTHER, placed);
     if (melee->lanes > 1 || melee->neighbours == PGI_SIDE_BY_SIDE)
         return taps == 4 ? PGI_NAME(melee_rows, ELEMENT)(values, places, x, melee, PGI_SIDE_BY_SIDE,
                                                          placed, 4, 1)
@@ -274,6 +409,7 @@ static bool PGI_NAME(melee, ELEMENT)(void *values, int32_t *places, const void *
 }
 
 #undef TOGETHER
+#undef SHARED
 #undef MASK
 #undef AT
 #undef LANES

@@ -2,7 +2,7 @@
 /*
  * Winners to indices of one type. Parameters:
  *     INDEX, INDEX_NAME   the type and its suffix
- * Signatures and meaning: plan/backend.h.
+ * Signatures and meaning: plan/maxima.h.
  */
 
 PGI_ALWAYS_INLINE void PGI_NAME(number_some, INDEX_NAME)(INDEX *restrict to, int64_t step,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Lanes and groups exchanged, for one compute type: REAL, and its suffix REAL_NAME. Signature and
- * meaning: plan/backend.h. */
+ * meaning: plan/maxima.h. */
 
 #define VECTOR  PGI_VECTOR(REAL_NAME)
 #define WORD(w) PGI_VEC(w, REAL_NAME)

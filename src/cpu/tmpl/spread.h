@@ -6,13 +6,13 @@
 
 /* A vector of quotients from `from` on, as all positions of their windows get them. */
 PGI_ALWAYS_INLINE VECTOR PGI_NAME(share, ELEMENT)(const pgi_spread *shape, const STORED *from,
-                                                  int64_t count, pgi_division how, vec_doubt *doubt)
+                                                  int64_t count, pgi_division how, vec_least *least)
 {
     const VECTOR value =
         count < LANES ? PGI_VEC(load_some, ELEMENT)(from, count) : LOAD_VECTOR(from);
     const BY by = PGI_NAME(by_one, ELEMENT)(&shape->by, 0);
 
-    return MUL(PGI_NAME(divided, ELEMENT)(value, by, how, SET(0), doubt), SET((REAL)shape->alpha));
+    return MUL(PGI_NAME(divided, ELEMENT)(value, by, how, SET(0), least), SET((REAL)shape->alpha));
 }
 
 /* Vectors of channels that are stored side by side before the next place has its turn: whole cache
@@ -27,7 +27,7 @@ PGI_ALWAYS_INLINE bool PGI_NAME(spread_row, ELEMENT)(STORED *const *to, const ST
 {
     const int64_t places = shape->places, lanes = shape->lanes, columns = shape->columns;
     const int times = shape->times;
-    vec_doubt doubt = vec_no_doubt();
+    vec_least least = vec_least_none();
     VECTOR value, low, high;
     int64_t i, at, c;
     int t, v;
@@ -42,7 +42,7 @@ PGI_ALWAYS_INLINE bool PGI_NAME(spread_row, ELEMENT)(STORED *const *to, const ST
                     some[v] = SET(0);
                     if (v * LANES < rest)
                         some[v] = PGI_NAME(share, ELEMENT)(shape, from + i * lanes + at + v * LANES,
-                                                           rest - v * LANES, how, &doubt);
+                                                           rest - v * LANES, how, &least);
                 }
                 for (t = 0; t < times; t++)
                     for (c = 0; c < columns; c++)
@@ -52,10 +52,10 @@ PGI_ALWAYS_INLINE bool PGI_NAME(spread_row, ELEMENT)(STORED *const *to, const ST
                  past);
             }
         }
-        return !vec_in_doubt(doubt);
+        return !PGI_VEC(below, REAL_NAME)(least);
     }
     for (at = 0; at < places; at += LANES) {
-        value = PGI_NAME(share, ELEMENT)(shape, from + at, places - at, how, &doubt);
+        value = PGI_NAME(share, ELEMENT)(shape, from + at, places - at, how, &least);
         if (columns == 1) {
             for (t = 0; t < times; t++)
                 PGI_NAME(store_part, ELEMENT)(to[t] + at, value, places - at, past);
@@ -69,7 +69,7 @@ PGI_ALWAYS_INLINE bool PGI_NAME(spread_row, ELEMENT)(STORED *const *to, const ST
             (to[t] + 2 * at + LANES, high, 2 * (places - at) - LANES, past);
         }
     }
-    return !vec_in_doubt(doubt);
+    return !PGI_VEC(below, REAL_NAME)(least);
 }
 
 #undef TOGETHER

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Maxima along an axis for one compute type: REAL, and its suffix REAL_NAME; after contest.h, whose
- * rules it uses. Signature and meaning: plan/backend.h.
+ * rules it uses. Signature and meaning: plan/maxima.h.
  *
  * The positions are cut into blocks of as many as a window has taps. Then a window is the end of
  * one block and the beginning of the next, and the maxima of all ends and of all beginnings are

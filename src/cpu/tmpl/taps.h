@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Indices that are taps of their windows, in bytes. Signatures and meaning: plan/backend.h. */
+/* Indices that are taps of their windows, in bytes. Signatures and meaning: plan/maxima.h. */
 
 /* Where a tap is, of a window whose first one is in this row and column: the place in the tile, if
  * that is asked for. Returns not 0 if it is none. That, and whether there is more than one plane,

@@ -28,14 +28,14 @@ PGI_ALWAYS_INLINE BY PGI_NAME(by_each, ELEMENT)(const pgi_divisors *by, int64_t 
 /* The quotient and a zero: +0 makes a term of it, -0 changes nothing. `how` is a constant where
  * this is inlined. */
 PGI_ALWAYS_INLINE VECTOR PGI_NAME(divided, ELEMENT)(VECTOR value, BY by, pgi_division how,
-                                                    VECTOR zero, vec_doubt *doubt)
+                                                    VECTOR zero, vec_least *least)
 {
     switch (how) {
     case PGI_MULTIPLY:
         return ADD(MUL(value, by.high), zero);
     case PGI_QUOTIENT:
         if (HAS_TINY)
-            PGI_VEC(doubt_tiny, REAL_NAME)(value, doubt);
+            PGI_VEC(least, REAL_NAME)(value, least);
         return PGI_VEC(quotient, REAL_NAME)(value, by.divisor, by.high, by.low, zero);
     case PGI_DIVIDE:
         return ADD(DIV(value, by.divisor), zero);
@@ -54,12 +54,12 @@ PGI_ALWAYS_INLINE bool PGI_NAME(terms_row, ELEMENT)(REAL *restrict to, const STO
     const BY none = {zero, zero, zero};
     const BY one = how == PGI_KEEP ? none : PGI_NAME(by_one, ELEMENT)(by, 0);
     const pgi_divisors each = *by;
-    vec_doubt doubt = vec_no_doubt();
+    vec_least least = vec_least_none();
     int64_t i;
 
 #define TERM(value)                                                                                \
     PGI_NAME(divided, ELEMENT)                                                                     \
-    (value, step ? PGI_NAME(by_each, ELEMENT)(&each, i) : one, how, zero, &doubt)
+    (value, step ? PGI_NAME(by_each, ELEMENT)(&each, i) : one, how, zero, &least)
     for (i = 0; i + LANES <= count; i += LANES)
         PUT(to + i, TERM(LOAD_VECTOR(from + i)));
     if (i < count) {
@@ -71,7 +71,7 @@ PGI_ALWAYS_INLINE bool PGI_NAME(terms_row, ELEMENT)(REAL *restrict to, const STO
             PGI_VEC(store_some, REAL_NAME)(to + i, term, count - i);
     }
 #undef TERM
-    return !vec_in_doubt(doubt);
+    return !PGI_VEC(below, REAL_NAME)(least);
 }
 
 /* Some rows by one way to divide. */

@@ -4,185 +4,192 @@
  * included by element.h, whose parameters and words it uses. Signatures and meaning:
  * plan/backend.h.
  *
- * Every element is loaded once, in 3-D once for every plane that it is added to. Down the rows two
- * sums are kept for every column, that of the two rows before and the row before; across them the
- * sums of three rows pass through registers. Rows are taken TOGETHER at a time, so that what is
- * kept is loaded and stored once for them.
+ * Down the rows two sums are kept for every column, that of the two rows before and the row before;
+ * across them the sums of three rows pass through registers. Several target rows are made together:
+ * below each other, so that what is kept is loaded and stored once for them, or of planes one
+ * behind the other, so that an element is loaded and divided 1.5 times (2 where two rows go
+ * together) and not 3.
  */
 
-/* Rows that go together: as many as there are registers for. */
+/* Target rows that go together: as many as there are registers for. */
 #define TOGETHER (PGI_LANES(REAL_NAME) * (int)sizeof(REAL) > 32 ? 4 : 2)
 
-/* What the stores of a loop cannot change stays in registers. */
+/* What is a constant where it is inlined. */
+typedef struct PGI_NAME(threes_kind, ELEMENT) {
+    bool deep;
+    int rows;                 /* of the source */
+    pgi_division terms, sums; /* how they are divided */
+} PGI_NAME(threes_kind, ELEMENT);
+
+/* Rows that go together. What the stores of a loop cannot change stays in registers. */
 typedef struct PGI_NAME(threes_rows, ELEMENT) {
+    vec_least least;
     pgi_threes shape;
-    const STORED *from[3]; /* of the planes */
-    STORED *to;            /* NULL: sums are only kept */
-    vec_doubt doubt;
+    const STORED *from[PGI_THREES + 2];
+    STORED *to[PGI_THREES]; /* NULL: sums are only kept */
+    pgi_divisors by[PGI_THREES + 2];
     bool past;
 } PGI_NAME(threes_rows, ELEMENT);
 
+#define KIND PGI_NAME(threes_kind, ELEMENT)
 #define ROWS PGI_NAME(threes_rows, ELEMENT)
 
-/* `count` elements of row r of a plane, as terms. */
-PGI_ALWAYS_INLINE VECTOR PGI_NAME(threes_term, ELEMENT)(ROWS *rows, int plane, int r, BY by,
-                                                        pgi_division how, int64_t at, int64_t count)
+/* The divisors of a row at a place: one for all lanes, or for each its own. */
+PGI_ALWAYS_INLINE BY PGI_NAME(threes_by, ELEMENT)(const ROWS *rows, int row, int64_t at, bool each)
 {
-    const STORED *here = rows->from[plane] + r * rows->shape.from_pitch[plane] + at;
-    const VECTOR value =
-        count < LANES ? PGI_VEC(load_some, ELEMENT)(here, count) : LOAD_VECTOR(here);
+    const int64_t there = rows->shape.step * at;
 
-    __builtin_prefetch(here + rows->shape.ahead, 0, 2);
-    return PGI_NAME(divided, ELEMENT)(value, by, how, SET(0), &rows->doubt);
+    return each ? PGI_NAME(by_each, ELEMENT)(&rows->by[row], there)
+                : PGI_NAME(by_one, ELEMENT)(&rows->by[row], there);
 }
 
-/* The divisors of a plane at a column, or of a place: one for all lanes, or for each its own. */
-PGI_ALWAYS_INLINE BY PGI_NAME(threes_by, ELEMENT)(const pgi_threes *shape, int plane, int64_t at,
-                                                  bool each)
+/* A vector of each source row, elements `at` and on, to sums of three rows, planes added before;
+ * `kept` is where those of the column are. */
+PGI_ALWAYS_INLINE void PGI_NAME(threes_down, ELEMENT)(ROWS *rows, KIND kind, int64_t column,
+                                                      bool each, int64_t at, int64_t kept,
+                                                      int64_t count, VECTOR *sums)
 {
-    const pgi_divisors *by = &shape->by[plane];
-
-    return each && by->step ? PGI_NAME(by_each, ELEMENT)(by, at)
-                            : PGI_NAME(by_one, ELEMENT)(by, by->step ? at : 0);
-}
-
-/* A vector of each row, element `at` and on, to sums of three rows, planes added before. `kept` is
- * where the sums of the column are. */
-PGI_ALWAYS_INLINE void PGI_NAME(threes_down, ELEMENT)(ROWS *rows, int number, int planes,
-                                                      const BY *by, pgi_division how, int64_t at,
-                                                      int64_t kept, int64_t count, VECTOR *sums)
-{
-    REAL *pairs = (REAL *)rows->shape.pairs + kept, *singles = (REAL *)rows->shape.singles + kept;
-    VECTOR pair = GET(pairs), single = GET(singles);
-    int r, p;
+    const int64_t pitch = rows->shape.kept_pitch;
+    REAL *pairs = (REAL *)rows->shape.kept + kept, *singles = pairs + pitch;
+    VECTOR pair = SET(0), single = SET(0), term[PGI_THREES + 2];
+    int r, t;
 
     PGI_UNROLL
-    for (r = 0; r < number; r++) {
-        VECTOR term = PGI_NAME(threes_term, ELEMENT)(rows, 0, r, by[0], how, at, count);
+    for (r = 0; r < kind.rows; r++) {
+        const STORED *here = rows->from[r] + at;
+        const VECTOR value =
+            count < LANES ? PGI_VEC(load_some, ELEMENT)(here, count) : LOAD_VECTOR(here);
 
-        PGI_UNROLL
-        for (p = 1; p < planes; p++)
-            term = ADD(term, PGI_NAME(threes_term, ELEMENT)(rows, p, r, by[p], how, at, count));
-        sums[r] = ADD(pair, term);
-        pair = ADD(single, term);
-        single = term;
+        __builtin_prefetch(here + rows->shape.ahead, 0, 2);
+        term[r] =
+            PGI_NAME(divided, ELEMENT)(value, PGI_NAME(threes_by, ELEMENT)(rows, r, column, each),
+                                       kind.terms, SET(0), &rows->least);
     }
-    PUT(pairs, pair);
-    PUT(singles, single);
+    PGI_UNROLL
+    for (t = 0; t < TOGETHER; t++) {
+        const VECTOR sum = kind.deep ? ADD(ADD(term[t], term[t + 1]), term[t + 2]) : term[t];
+
+        if (kind.deep || t == 0) {
+            pair = GET(pairs + 2 * t * pitch);
+            single = GET(singles + 2 * t * pitch);
+        }
+        sums[t] = ADD(pair, sum);
+        pair = ADD(single, sum);
+        single = sum;
+        if (kind.deep || t == TOGETHER - 1) {
+            PUT(pairs + (kind.deep ? 2 * t * pitch : 0), pair);
+            PUT(singles + (kind.deep ? 2 * t * pitch : 0), single);
+        }
+    }
 }
 
-/* A sum of three columns to row `r` of the target, `at` elements on. */
-PGI_ALWAYS_INLINE void PGI_NAME(threes_put, ELEMENT)(ROWS *rows, int r, int64_t at, VECTOR sum,
-                                                     BY by, pgi_division how, VECTOR scale,
-                                                     int64_t count)
+/* A sum of three columns to target row `t`, `at` elements on. */
+PGI_ALWAYS_INLINE void PGI_NAME(threes_put, ELEMENT)(ROWS *rows, KIND kind, int t, int64_t place,
+                                                     bool each, int64_t at, VECTOR sum,
+                                                     VECTOR scale, int64_t count)
 {
     const VECTOR result =
-        how == PGI_KEEP ? sum
-                        : PGI_NAME(divided, ELEMENT)(sum, by, how, SET(-(REAL)0), &rows->doubt);
+        kind.sums == PGI_KEEP
+            ? sum
+            : PGI_NAME(divided, ELEMENT)(sum, PGI_NAME(threes_by, ELEMENT)(rows, t, place, each),
+                                         kind.sums, SET(-(REAL)0), &rows->least);
 
-    PGI_NAME(store_part, ELEMENT)
-    (rows->to + r * rows->shape.to_pitch + at, MUL(result, scale), count, rows->past);
+    PGI_NAME(store_part, ELEMENT)(rows->to[t] + at, MUL(result, scale), count, rows->past);
 }
 
-/* Terms are divided by what their columns have, or sums by what their places have. */
-#define TERM_BY (forward ? PGI_KEEP : how)
-#define SUM_BY  (forward ? how : PGI_KEEP)
-
-/* The lanes of a vector are places: neighbours are slid out of two vectors. */
-PGI_ALWAYS_INLINE void PGI_NAME(threes_places, ELEMENT)(ROWS *given, int number, int planes,
-                                                        pgi_division how, bool forward,
-                                                        int64_t shift)
+/* The lanes of a vector are places: neighbours are slid out of two vectors. A vector of sums is
+ * made, of columns from `at` on, and one of targets from place i on, as far as there are such. With
+ * `whole` there are, and all their lanes exist. */
+PGI_ALWAYS_INLINE void PGI_NAME(threes_step, ELEMENT)(ROWS *rows, KIND kind, int64_t at, int64_t i,
+                                                      bool whole, int64_t kept, int64_t shift,
+                                                      VECTOR scale, VECTOR *before, VECTOR *here)
 {
-    ROWS copy = *given, *rows = &copy;
-    const pgi_threes shape = copy.shape;
-    const int64_t first = shape.first > 0 ? shape.first : 0;
-    const VECTOR scale = SET((REAL)shape.alpha);
-    VECTOR before[4], here[4], behind[4];
-    int64_t i, at = first;
-    int r, p;
-    BY by[3];
+    VECTOR behind[PGI_THREES];
+    int t;
 
     PGI_UNROLL
-    for (r = 0; r < number; r++)
-        before[r] = here[r] = behind[r] = SET(0);
-    for (i = -LANES; i < shape.places; i += LANES, at += LANES) {
-        if (at < shape.width) {
-            PGI_UNROLL
-            for (p = 0; p < planes; p++)
-                by[p] = PGI_NAME(threes_by, ELEMENT)(&shape, p, forward ? 0 : at, !forward);
-            PGI_NAME(threes_down, ELEMENT)
-            (rows, number, planes, by, TERM_BY, at, at - first, shape.width - at, behind);
-        }
-        by[0] = PGI_NAME(threes_by, ELEMENT)(&shape, 0, i < 0 ? 0 : i, forward);
-        PGI_UNROLL
-        for (r = 0; r < number; r++) {
-#define NEAR(t) PGI_NAME(shifted, ELEMENT)(before[r], here[r], behind[r], shift + (t))
-            if (i >= 0 && rows->to)
-                PGI_NAME(threes_put, ELEMENT)
-            (rows, r, i, ADD(ADD(NEAR(0), NEAR(1)), NEAR(2)), by[0], SUM_BY, scale,
-             shape.places - i);
+    for (t = 0; t < TOGETHER; t++)
+        behind[t] = SET(0);
+    if (whole || at < rows->shape.width)
+        PGI_NAME(threes_down, ELEMENT)
+    (rows, kind, at, true, at, kept, whole ? LANES : rows->shape.width - at, behind);
+    PGI_UNROLL
+    for (t = 0; t < TOGETHER; t++) {
+#define NEAR(n) PGI_NAME(shifted, ELEMENT)(before[t], here[t], behind[t], shift + (n))
+        if ((whole || i >= 0) && rows->to[t])
+            PGI_NAME(threes_put, ELEMENT)
+        (rows, kind, t, i, true, i, ADD(ADD(NEAR(0), NEAR(1)), NEAR(2)), scale,
+         whole ? LANES : rows->shape.places - i);
 #undef NEAR
-            before[r] = here[r];
-            here[r] = behind[r];
-            behind[r] = SET(0);
-        }
+        before[t] = here[t];
+        here[t] = behind[t];
     }
-    given->doubt = copy.doubt;
 }
 
-/* The lanes are channels, `vectors` of them: neighbours are other vectors. */
-PGI_ALWAYS_INLINE void PGI_NAME(threes_lanes, ELEMENT)(ROWS *given, int number, int planes,
-                                                       int vectors, pgi_division how, bool forward,
-                                                       int64_t lane)
+PGI_ALWAYS_INLINE void PGI_NAME(threes_places, ELEMENT)(ROWS *rows, KIND kind, int64_t shift)
 {
-    ROWS copy = *given, *rows = &copy;
-    const pgi_threes shape = copy.shape;
-    const VECTOR scale = SET((REAL)shape.alpha);
-    VECTOR pair[4][4], single[4][4];
+    const int64_t first = rows->shape.first > 0 ? rows->shape.first : 0;
+    const VECTOR scale = SET((REAL)rows->shape.alpha);
+    VECTOR before[PGI_THREES], here[PGI_THREES];
+    int64_t i, at = first;
+    int t;
+
+    PGI_UNROLL
+    for (t = 0; t < TOGETHER; t++)
+        before[t] = here[t] = SET(0);
+#define STEP(whole)                                                                                \
+    PGI_NAME(threes_step, ELEMENT)                                                                 \
+    (rows, kind, at, i, whole, at - first, shift, scale, before, here)
+    for (i = -LANES; i < rows->shape.places; i += LANES, at += LANES)
+        if (i >= 0 && at + LANES <= rows->shape.width && i + LANES <= rows->shape.places)
+            STEP(true);
+        else
+            STEP(false);
+#undef STEP
+}
+
+/* The lanes are channels, `vectors` of them: neighbours are other vectors. With `whole` all their
+ * lanes exist. */
+PGI_ALWAYS_INLINE void PGI_NAME(threes_lanes, ELEMENT)(ROWS *rows, KIND kind, int vectors,
+                                                       bool whole, int64_t lane)
+{
+    const VECTOR scale = SET((REAL)rows->shape.alpha);
+    VECTOR pair[4][PGI_THREES], single[4][PGI_THREES];
     int64_t i;
-    int r, v, p;
-    BY by[3];
+    int t, v;
 
     PGI_UNROLL
     for (v = 0; v < vectors; v++)
         PGI_UNROLL
-    for (r = 0; r < number; r++)
-        pair[v][r] = single[v][r] = SET(0);
-    for (i = -2; i < shape.places; i++) {
-        const int64_t column = shape.first + i + 2;
-        const bool exists = column >= 0 && column < shape.width;
+    for (t = 0; t < TOGETHER; t++)
+        pair[v][t] = single[v][t] = SET(0);
+    for (i = -2; i < rows->shape.places; i++) {
+        const int64_t column = rows->shape.first + i + 2;
 
-        PGI_UNROLL
-        for (p = 0; p < planes; p++)
-            by[p] = PGI_NAME(threes_by, ELEMENT)(
-                &shape, p, forward ? (i < 0 ? 0 : i) : (exists ? column : 0), false);
         PGI_UNROLL
         for (v = 0; v < vectors; v++) {
-            const int64_t at = lane + v * LANES, rest = shape.lanes - at;
-            VECTOR sums[4];
+            const int64_t at = lane + v * LANES, count = whole ? LANES : rows->shape.lanes - at;
+            VECTOR sums[PGI_THREES];
 
             PGI_UNROLL
-            for (r = 0; r < number; r++)
-                sums[r] = SET(0);
-            if (exists)
+            for (t = 0; t < TOGETHER; t++)
+                sums[t] = SET(0);
+            if (column >= 0 && column < rows->shape.width)
                 PGI_NAME(threes_down, ELEMENT)
-            (rows, number, planes, by, TERM_BY, column * shape.lanes + at, column * shape.kept + at,
-             rest, sums);
+            (rows, kind, column, false, column * rows->shape.lanes + at,
+             column * rows->shape.column + at, count, sums);
             PGI_UNROLL
-            for (r = 0; r < number; r++) {
-                if (i >= 0 && rows->to)
+            for (t = 0; t < TOGETHER; t++) {
+                if (i >= 0 && rows->to[t])
                     PGI_NAME(threes_put, ELEMENT)
-                (rows, r, i * shape.lanes + at, ADD(pair[v][r], sums[r]), by[0], SUM_BY, scale,
-                 rest);
-                pair[v][r] = ADD(single[v][r], sums[r]);
-                single[v][r] = sums[r];
+                (rows, kind, t, i, false, i * rows->shape.lanes + at, ADD(pair[v][t], sums[t]),
+                 scale, count);
+                pair[v][t] = ADD(single[v][t], sums[t]);
+                single[v][t] = sums[t];
             }
         }
     }
-    given->doubt = copy.doubt;
 }
-#undef TERM_BY
-#undef SUM_BY
 
 /* Vectors that fill a cache line: what is streamed in pieces of one waits for the rest of it. */
 #define VECTORS                                                                                    \
@@ -190,64 +197,103 @@ PGI_ALWAYS_INLINE void PGI_NAME(threes_lanes, ELEMENT)(ROWS *given, int number, 
      : 64 / (PGI_LANES(REAL_NAME) * (int)sizeof(STORED)) > 1 ? 2                                   \
                                                              : 1)
 
-PGI_ALWAYS_INLINE void PGI_NAME(threes_some, ELEMENT)(ROWS *rows, int number, int planes,
-                                                      pgi_division how, bool forward)
+/* One group of rows. */
+PGI_ALWAYS_INLINE void PGI_NAME(threes_group, ELEMENT)(ROWS *rows, KIND kind)
 {
     const int64_t lanes = rows->shape.lanes, first = rows->shape.first;
     int64_t lane = 0;
 
     if (lanes == 1 && LANES > 1) {
         if (first == -1) /* padding of 1, a constant */
-            PGI_NAME(threes_places, ELEMENT)(rows, number, planes, how, forward, -1);
+            PGI_NAME(threes_places, ELEMENT)(rows, kind, -1);
         else
-            PGI_NAME(threes_places, ELEMENT)
-        (rows, number, planes, how, forward, first < 0 ? first : 0);
+            PGI_NAME(threes_places, ELEMENT)(rows, kind, first < 0 ? first : 0);
         return;
     }
     for (; lane + VECTORS * LANES <= lanes; lane += VECTORS * LANES)
-        PGI_NAME(threes_lanes, ELEMENT)(rows, number, planes, VECTORS, how, forward, lane);
-    for (; lane < lanes; lane += LANES)
-        PGI_NAME(threes_lanes, ELEMENT)(rows, number, planes, 1, how, forward, lane);
+        PGI_NAME(threes_lanes, ELEMENT)(rows, kind, VECTORS, true, lane);
+    for (; VECTORS > 1 && lane + LANES <= lanes; lane += LANES)
+        PGI_NAME(threes_lanes, ELEMENT)(rows, kind, 1, true, lane);
+    if (lane < lanes)
+        PGI_NAME(threes_lanes, ELEMENT)(rows, kind, 1, false, lane);
 }
 
-static bool PGI_NAME(threes, ELEMENT)(void *to, const void *const from[3], const pgi_threes *shape)
+/* TOGETHER target rows, from the done-th on, of the groups [begin, end); false if a quotient is in
+ * doubt. */
+PGI_ALWAYS_INLINE bool PGI_NAME(threes_of, ELEMENT)(void *const *to, const void *const *from,
+                                                    const pgi_divisors *const *by,
+                                                    const pgi_threes *shape, int64_t begin,
+                                                    int64_t end, int done, bool deep,
+                                                    pgi_division how, bool forward)
 {
+    const KIND kind = {deep, TOGETHER + 2 * deep, forward ? PGI_KEEP : how,
+                       forward ? how : PGI_KEEP};
     const int64_t side_by_side = shape->lanes == 1 ? shape->places : shape->lanes;
-    ROWS rows = {.shape = *shape, .to = to, .doubt = vec_no_doubt()};
-    int64_t row = 0, some;
-    bool exactly = false;
-    int p;
+    ROWS rows = {.shape = *shape, .least = vec_least_none()};
+    int64_t time;
+    int r;
 
-    for (p = 0; p < shape->planes; p++) {
-        rows.from[p] = from[p];
-        exactly |= shape->by[p].how == PGI_DIVIDE;
+    if (deep) /* planes have their own sums */
+        rows.shape.kept = (REAL *)shape->kept + 2 * done * shape->kept_pitch;
+    PGI_UNROLL
+    for (r = 0; r < kind.rows; r++) {
+        rows.from[r] = (const STORED *)from[done + r] + begin * shape->from_pitch[done + r];
+        rows.by[r] = *by[done + r];
     }
-    for (; row < shape->rows; row += some) {
-        some = shape->rows - row < TOGETHER || exactly ? 1 : TOGETHER;
-        rows.past = shape->stream && PGI_NAME(may_stream, ELEMENT)(rows.to, side_by_side);
-        switch ((some == 1) + 2 * (shape->planes == 3) + 4 * shape->forward) {
-#define SOME(which, planes, forward)                                                               \
-    case (which):                                                                                  \
-        PGI_NAME(threes_some, ELEMENT)(&rows, TOGETHER, planes, PGI_QUOTIENT, forward);            \
-        break;                                                                                     \
-    case (which) + 1:                                                                              \
-        PGI_NAME(threes_some, ELEMENT)                                                             \
-        (&rows, 1, planes, exactly ? PGI_DIVIDE : PGI_QUOTIENT, forward);                          \
-        break;
-            SOME(0, 1, false)
-            SOME(2, 3, false)
-            SOME(4, 1, true)
-            SOME(6, 3, true)
-#undef SOME
-        }
-        for (p = 0; p < shape->planes; p++)
-            rows.from[p] += some * shape->from_pitch[p];
-        if (rows.to)
-            rows.to += some * shape->to_pitch;
+    rows.past = shape->stream && shape->to_pitch % PGI_STREAM_ELEMENTS == 0;
+    PGI_UNROLL
+    for (r = 0; r < TOGETHER; r++) {
+        rows.to[r] = to[done + r];
+        if (rows.to[r])
+            rows.to[r] += begin * shape->to_pitch;
+        rows.past = rows.past && PGI_NAME(may_stream, ELEMENT)(rows.to[r], side_by_side);
     }
-    return !vec_in_doubt(rows.doubt);
+    for (time = begin; time < end; time++) {
+        PGI_NAME(threes_group, ELEMENT)(&rows, kind);
+        PGI_UNROLL
+        for (r = 0; r < kind.rows; r++)
+            rows.from[r] += shape->from_pitch[done + r];
+        PGI_UNROLL
+        for (r = 0; r < TOGETHER; r++)
+            if (rows.to[r])
+                rows.to[r] += shape->to_pitch;
+    }
+    return !PGI_VEC(below, REAL_NAME)(rows.least);
 }
 
+static bool PGI_NAME(threes, ELEMENT)(void *const *to, const void *const *from,
+                                      const pgi_divisors *const *by, const pgi_threes *shape)
+{
+    /* rows below each other are in order */
+    const int64_t some = shape->deep || TOGETHER == PGI_THREES ? shape->times : 1;
+    int64_t time;
+    bool good = true;
+    int done;
+
+#define THREES(deep, how, forward)                                                                 \
+    PGI_NAME(threes_of, ELEMENT)                                                                   \
+    (to, from, by, shape, time, time + some, done, deep, how, forward)
+#define EITHER(deep, forward)                                                                      \
+    case 2 * (deep) + 4 * (forward):                                                               \
+        good &= THREES(deep, PGI_QUOTIENT, forward);                                               \
+        break;                                                                                     \
+    case 1 + 2 * (deep) + 4 * (forward):                                                           \
+        THREES(deep, PGI_DIVIDE, forward);                                                         \
+        break;
+    for (time = 0; time < shape->times; time += some)
+        for (done = 0; done < PGI_THREES; done += TOGETHER)
+            switch (shape->exactly + 2 * shape->deep + 4 * shape->forward) {
+                EITHER(false, false)
+                EITHER(true, false)
+                EITHER(false, true)
+                EITHER(true, true)
+            }
+#undef THREES
+#undef EITHER
+    return good;
+}
+
+#undef KIND
 #undef ROWS
 #undef TOGETHER
 #undef VECTORS

@@ -22,62 +22,67 @@ PGI_ALWAYS_INLINE uint32_t PGI_NAME(quotient, INDEX_NAME)(uint32_t a, float by)
     return (uint32_t)(int32_t)(((float)(int32_t)a + 0.5F) * by);
 }
 
-/* Indices of one window or of windows one behind the other, in the r-th row. Whether windows have
- * planes, or gaps, and whether places are counted in units, are constants. Returns whether one is
- * bad. */
-PGI_ALWAYS_INLINE bool PGI_NAME(trace_some, INDEX_NAME)(
-    int32_t *restrict places, const INDEX *restrict indices, int64_t step, const pgi_trace *trace,
-    int32_t r, bool windows, int64_t origin, const int32_t *restrict begin,
-    const int32_t *restrict width, int64_t count, bool deep, bool gaps, bool units)
+/* Indices of a row, the r-th: those of windows one behind the other, or, in groups, of the lanes of
+ * every window. Whether they are groups, the step from one to the next if it is 1, whether windows
+ * have planes, or gaps, and whether places are counted in units, are constants. Returns whether one
+ * is bad. */
+PGI_ALWAYS_INLINE bool PGI_NAME(trace_some,
+                                INDEX_NAME)(int32_t *restrict places, const INDEX *restrict indices,
+                                            int64_t step, const pgi_trace *trace, int32_t r,
+                                            bool groups, bool deep, bool gaps, bool units)
 {
     const pgi_trace t = *trace; /* a copy, which no store can change */
     const uint32_t first = (uint32_t)(t.first + r * t.row_step), plane = (uint32_t)t.plane;
     const uint32_t span = (uint32_t)t.span, limit = (uint32_t)t.limit, move = (uint32_t)t.move;
-    const uint32_t one_begin = (uint32_t)begin[0], one_width = (uint32_t)width[0];
-    const int64_t origin_step = windows ? 0 : t.origin_step;
+    const int64_t count = groups ? t.lanes : t.windows, origin_step = groups ? t.origin_step : 0;
+    const int32_t *restrict begin = t.begin, *restrict width = t.width;
     uint64_t wrong = 0;
     uint32_t bad = 0;
-    int64_t i;
+    int64_t o, i;
 
-    for (i = 0; i < count; i++, origin += origin_step) {
-        const uint64_t index = (uint64_t)indices[i * step] - (uint64_t)origin;
-        const uint32_t place =
-            units ? (uint32_t)(index >> t.unit_shift) * t.unit_inverse : (uint32_t)index;
-        const uint32_t behind = place - first - (windows ? (uint32_t)begin[i] : one_begin);
-        const uint32_t at = behind & (PGI_TRACE_SPAN - 1); /* what is not below is bad anyway */
-        const uint32_t row = PGI_NAME(quotient, INDEX_NAME)(at, t.by_columns);
-        const uint32_t column = at - row * (uint32_t)t.columns;
-        const uint32_t columns = windows ? (uint32_t)width[i] : one_width;
-        uint32_t out = (behind >= span) | (place >= plane) |
-                       PGI_NAME(lacks_tap, INDEX_NAME)(column, columns, gaps);
-        uint32_t moved = place + move, lost = 0;
+    for (o = 0; o < (groups ? t.windows : 1); o++, places += count, indices += t.step) {
+        const uint32_t one_begin = (uint32_t)begin[o], one_width = (uint32_t)width[o];
+        int64_t origin = t.origin;
 
-        wrong |= units ? index ^ (uint64_t)place * (uint64_t)t.unit : index >> 32;
-        if (deep) {
-            const uint32_t depth = PGI_NAME(quotient, INDEX_NAME)(row, t.by_rows);
-            const uint32_t down = row - depth * (uint32_t)t.rows;
+        for (i = 0; groups && step == 1 && i < count; i += PGI_LINE_BYTES / (int)sizeof *indices)
+            __builtin_prefetch(indices + pgi_groups_ahead(t.step) + i, 0, 3);
+        for (i = 0; i < count; i++, origin += origin_step) {
+            const uint64_t index = (uint64_t)indices[i * step] - (uint64_t)origin;
+            const uint32_t place =
+                units ? (uint32_t)(index >> t.unit_shift) * t.unit_inverse : (uint32_t)index;
+            const uint32_t behind = place - first - (groups ? one_begin : (uint32_t)begin[i]);
+            const uint32_t at = behind & (PGI_TRACE_SPAN - 1); /* what is not below is bad anyway */
+            const uint32_t row = PGI_NAME(quotient, INDEX_NAME)(at, t.by_columns);
+            const uint32_t column = at - row * (uint32_t)t.columns;
+            const uint32_t columns = groups ? one_width : (uint32_t)width[i];
+            uint32_t out = (behind >= span) | (place >= plane) |
+                           PGI_NAME(lacks_tap, INDEX_NAME)(column, columns, gaps);
+            uint32_t moved = place + move, lost = 0;
 
-            out |= PGI_NAME(lacks_tap, INDEX_NAME)(down, (uint32_t)t.taps_down, gaps);
-            if (gaps)
-                out |= PGI_NAME(lacks_tap, INDEX_NAME)(depth, (uint32_t)t.taps_deep, true);
-            moved -= depth * (uint32_t)t.skipped;
-            lost = down + (uint32_t)t.top >= (uint32_t)t.height;
+            wrong |= units ? index ^ (uint64_t)place * (uint64_t)t.unit : index >> 32;
+            if (deep) {
+                const uint32_t depth = PGI_NAME(quotient, INDEX_NAME)(row, t.by_rows);
+                const uint32_t down = row - depth * (uint32_t)t.rows;
+
+                out |= PGI_NAME(lacks_tap, INDEX_NAME)(down, (uint32_t)t.taps_down, gaps);
+                if (gaps)
+                    out |= PGI_NAME(lacks_tap, INDEX_NAME)(depth, (uint32_t)t.taps_deep, true);
+                moved -= depth * (uint32_t)t.skipped;
+                lost = down + (uint32_t)t.top >= (uint32_t)t.height;
+            }
+            bad |= out;
+            places[i] = (moved >= limit) | lost ? PGI_NOWHERE : (int32_t)moved;
         }
-        bad |= out;
-        places[i] = (moved >= limit) | lost ? PGI_NOWHERE : (int32_t)moved;
     }
     return bad || wrong;
 }
 
-PGI_ALWAYS_INLINE bool PGI_NAME(trace_of, INDEX_NAME)(int32_t *places, const INDEX *indices,
-                                                      int64_t step, const pgi_trace *trace,
-                                                      int32_t r, bool windows, int64_t origin,
-                                                      const int32_t *begin, const int32_t *width,
-                                                      int64_t count)
+PGI_ALWAYS_INLINE bool PGI_NAME(trace_row, INDEX_NAME)(int32_t *places, const INDEX *indices,
+                                                       int64_t step, const pgi_trace *trace,
+                                                       int32_t r, bool groups)
 {
 #define TRACE(deep, gaps, units)                                                                   \
-    PGI_NAME(trace_some, INDEX_NAME)                                                               \
-    (places, indices, step, trace, r, windows, origin, begin, width, count, deep, gaps, units)
+    PGI_NAME(trace_some, INDEX_NAME)(places, indices, step, trace, r, groups, deep, gaps, units)
     if (trace->gaps)
         return trace->unit == 1 ? TRACE(true, true, false) : TRACE(true, true, true);
     if (trace->deep)
@@ -86,47 +91,24 @@ PGI_ALWAYS_INLINE bool PGI_NAME(trace_of, INDEX_NAME)(int32_t *places, const IND
 #undef TRACE
 }
 
-/* The r-th row of windows, one lane; or one window, all lanes. */
-static bool PGI_NAME(trace_row, INDEX_NAME)(int32_t *places, const INDEX *from,
-                                            const pgi_trace *trace, int32_t r)
-{
-    return trace->step == 1
-               ? PGI_NAME(trace_of, INDEX_NAME)(places, from, 1, trace, r, true, trace->origin,
-                                                trace->begin, trace->width, trace->windows)
-               : PGI_NAME(trace_of, INDEX_NAME)(places, from, trace->step, trace, r, true,
-                                                trace->origin, trace->begin, trace->width,
-                                                trace->windows);
-}
-
-static bool PGI_NAME(trace_group, INDEX_NAME)(int32_t *places, const INDEX *from,
-                                              const pgi_trace *trace, int32_t r, int64_t o)
-{
-    const int32_t *begin = trace->begin + o, *width = trace->width + o;
-
-    return trace->lane_step == 1
-               ? PGI_NAME(trace_of, INDEX_NAME)(places, from, 1, trace, r, false, trace->origin,
-                                                begin, width, trace->lanes)
-               : PGI_NAME(trace_of, INDEX_NAME)(places, from, trace->lane_step, trace, r, false,
-                                                trace->origin, begin, width, trace->lanes);
-}
-
 static bool PGI_NAME(trace, INDEX_NAME)(int32_t *places, const void *indices,
                                         const pgi_trace *trace)
 {
-    const int64_t lanes = trace->lanes;
+    const bool groups = trace->lanes > 1;
+    const int64_t step = groups ? trace->lane_step : trace->step;
     bool bad = false;
-    int64_t o;
     int32_t r;
 
     for (r = 0; r < trace->count && !bad; r++) {
         const INDEX *from = (const INDEX *)indices + r * trace->index_row;
         int32_t *to = places + r * trace->place_row;
 
-        if (lanes == 1)
-            bad = PGI_NAME(trace_row, INDEX_NAME)(to, from, trace, r);
-        for (o = 0; o < trace->windows && lanes > 1 && !bad; o++)
-            bad = PGI_NAME(trace_group, INDEX_NAME)(to + o * lanes, from + o * trace->step, trace,
-                                                    r, o);
+        if (groups)
+            bad = step == 1 ? PGI_NAME(trace_row, INDEX_NAME)(to, from, 1, trace, r, true)
+                            : PGI_NAME(trace_row, INDEX_NAME)(to, from, step, trace, r, true);
+        else
+            bad = step == 1 ? PGI_NAME(trace_row, INDEX_NAME)(to, from, 1, trace, r, false)
+                            : PGI_NAME(trace_row, INDEX_NAME)(to, from, step, trace, r, false);
     }
     return !bad;
 }

@@ -229,26 +229,44 @@ static inline vec_f64 vec_quotient_f64(vec_f64 a, vec_f64 divisor, vec_f64 high,
     return _mm256_fmadd_pd(a, high, _mm256_fmadd_pd(a, low, zero));
 }
 
-/* The bits without the sign, twice what they are, and so far on that a comparison with signs has 0
- * as the largest number and the smallest behind it as the smallest. */
-static inline void vec_doubt_tiny_f32(vec_f32 a, vec_doubt *doubt)
-{
-    const __m256i bits = _mm256_castps_si256(a);
-    const __m256i size =
-        _mm256_add_epi32(_mm256_add_epi32(bits, bits), _mm256_set1_epi32(INT32_MAX));
-    const __m256i tiny = _mm256_cmpgt_epi32(_mm256_set1_epi32(INT32_MIN + PGI_TINY_f32), size);
+typedef __m256i vec_least;
 
-    *doubt = _mm256_or_ps(*doubt, _mm256_castsi256_ps(tiny));
+static inline vec_least vec_least_none(void)
+{
+    return _mm256_set1_epi32(-1);
 }
 
-static inline void vec_doubt_tiny_f64(vec_f64 a, vec_doubt *doubt)
+/* The bits without the sign, twice what they are, less 1: that of 0 is the largest number. */
+static inline void vec_least_f32(vec_f32 a, vec_least *least)
+{
+    const __m256i bits = _mm256_castps_si256(a);
+
+    *least = _mm256_min_epu32(
+        *least, _mm256_add_epi32(_mm256_add_epi32(bits, bits), _mm256_set1_epi32(-1)));
+}
+
+/* No minimum has 64 bits: only whether there was one that is too small, as 0. Sizes are so far on
+ * that a comparison with signs has 0 as the largest number. */
+static inline void vec_least_f64(vec_f64 a, vec_least *least)
 {
     const __m256i bits = _mm256_castpd_si256(a);
     const __m256i size =
         _mm256_add_epi64(_mm256_add_epi64(bits, bits), _mm256_set1_epi64x(INT64_MAX));
     const __m256i tiny = _mm256_cmpgt_epi64(_mm256_set1_epi64x(INT64_MIN + PGI_TINY_f64), size);
 
-    *doubt = _mm256_or_ps(*doubt, _mm256_castsi256_ps(tiny));
+    *least = _mm256_andnot_si256(tiny, *least);
+}
+
+static inline bool vec_below_f32(vec_least least)
+{
+    const __m256i enough = _mm256_max_epu32(least, _mm256_set1_epi32(PGI_TINY_f32));
+
+    return _mm256_movemask_epi8(_mm256_cmpeq_epi32(enough, least)) != -1;
+}
+
+static inline bool vec_below_f64(vec_least least)
+{
+    return _mm256_movemask_epi8(least) != -1;
 }
 
 static inline vec_f32 vec_load_f32(const float *from)

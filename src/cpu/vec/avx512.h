@@ -242,21 +242,38 @@ static inline vec_f64 vec_quotient_f64(vec_f64 a, vec_f64 divisor, vec_f64 high,
     return _mm512_fmadd_pd(a, high, _mm512_fmadd_pd(a, low, zero));
 }
 
-/* The bits without the sign, twice what they are, less 1: that of 0 is the largest number. */
-static inline void vec_doubt_tiny_f32(vec_f32 a, vec_doubt *doubt)
-{
-    const __m512i bits = _mm512_castps_si512(a);
-    const __m512i size = _mm512_add_epi32(_mm512_add_epi32(bits, bits), _mm512_set1_epi32(-1));
+typedef __m512i vec_least;
 
-    *doubt = _kor_mask16(*doubt, _mm512_cmplt_epu32_mask(size, _mm512_set1_epi32(PGI_TINY_f32)));
+static inline vec_least vec_least_none(void)
+{
+    return _mm512_set1_epi32(-1);
 }
 
-static inline void vec_doubt_tiny_f64(vec_f64 a, vec_doubt *doubt)
+/* The bits without the sign, twice what they are, less 1: that of 0 is the largest number. */
+static inline void vec_least_f32(vec_f32 a, vec_least *least)
+{
+    const __m512i bits = _mm512_castps_si512(a);
+
+    *least = _mm512_min_epu32(
+        *least, _mm512_add_epi32(_mm512_add_epi32(bits, bits), _mm512_set1_epi32(-1)));
+}
+
+static inline void vec_least_f64(vec_f64 a, vec_least *least)
 {
     const __m512i bits = _mm512_castpd_si512(a);
-    const __m512i size = _mm512_add_epi64(_mm512_add_epi64(bits, bits), _mm512_set1_epi64(-1));
 
-    *doubt = _kor_mask16(*doubt, _mm512_cmplt_epu64_mask(size, _mm512_set1_epi64(PGI_TINY_f64)));
+    *least = _mm512_min_epu64(
+        *least, _mm512_add_epi64(_mm512_add_epi64(bits, bits), _mm512_set1_epi64(-1)));
+}
+
+static inline bool vec_below_f32(vec_least least)
+{
+    return _mm512_cmplt_epu32_mask(least, _mm512_set1_epi32(PGI_TINY_f32)) != 0;
+}
+
+static inline bool vec_below_f64(vec_least least)
+{
+    return _mm512_cmplt_epu64_mask(least, _mm512_set1_epi64(PGI_TINY_f64)) != 0;
 }
 
 static inline vec_f32 vec_load_f32(const float *from)

@@ -156,22 +156,39 @@ static inline vec_f64 vec_quotient_f64(vec_f64 a, vec_f64 divisor, vec_f64 high,
     return vfmaq_f64(vfmaq_f64(zero, a, low), a, high);
 }
 
-/* The bits without the sign, twice what they are, less 1: that of 0 is the largest number. */
-static inline void vec_doubt_tiny_f32(vec_f32 a, vec_doubt *doubt)
-{
-    const uint32x4_t bits = vreinterpretq_u32_f32(a);
-    const uint32x4_t size = vsubq_u32(vaddq_u32(bits, bits), vdupq_n_u32(1));
+typedef uint32x4_t vec_least;
 
-    *doubt = *doubt || vminvq_u32(size) < PGI_TINY_f32;
+static inline vec_least vec_least_none(void)
+{
+    return vdupq_n_u32(UINT32_MAX);
 }
 
-static inline void vec_doubt_tiny_f64(vec_f64 a, vec_doubt *doubt)
+/* The bits without the sign, twice what they are, less 1: that of 0 is the largest number. */
+static inline void vec_least_f32(vec_f32 a, vec_least *least)
+{
+    const uint32x4_t bits = vreinterpretq_u32_f32(a);
+
+    *least = vminq_u32(*least, vsubq_u32(vaddq_u32(bits, bits), vdupq_n_u32(1)));
+}
+
+/* No minimum has 64 bits: only whether there was one that is too small, as 0. */
+static inline void vec_least_f64(vec_f64 a, vec_least *least)
 {
     const uint64x2_t bits = vreinterpretq_u64_f64(a);
     const uint64x2_t size = vsubq_u64(vaddq_u64(bits, bits), vdupq_n_u64(1));
+    const uint64x2_t tiny = vcltq_u64(size, vdupq_n_u64(PGI_TINY_f64));
 
-    *doubt =
-        *doubt || vgetq_lane_u64(size, 0) < PGI_TINY_f64 || vgetq_lane_u64(size, 1) < PGI_TINY_f64;
+    *least = vbicq_u32(*least, vreinterpretq_u32_u64(tiny));
+}
+
+static inline bool vec_below_f32(vec_least least)
+{
+    return vminvq_u32(least) < PGI_TINY_f32;
+}
+
+static inline bool vec_below_f64(vec_least least)
+{
+    return vminvq_u32(least) == 0;
 }
 
 static inline vec_f32 vec_load_f32(const float *from)

@@ -15,8 +15,9 @@
  *     vec_pick_R                  from reals in memory, a step apart
  *     vec_quotient_R              a / divisor + zero, correctly rounded unless a is tiny, from the
  *                                 divisor or from the two parts of its reciprocal (PGI_QUOTIENT)
- *     vec_doubt_tiny_R            whether a lane is too small for that, and not 0; collected in a
- *                                 vec_doubt (vec_no_doubt at first; vec_in_doubt: divide all again)
+ *     vec_least_R                 notes the least size of the lanes that are not 0 in a vec_least
+ *                                 (vec_least_none at first)
+ *     vec_below_R                 whether such a size is too small for that: divide all again
  *     vec_mask_R                  which lanes of a vector of reals
  *     vec_above_R                 b > a
  *     vec_first_R, _skip_, _last_ whether b wins against a that comes before it, by the rules for
@@ -25,7 +26,8 @@
  *     vec_choose_R                b where the mask says, else a
  *     vec_add_where_R             the sum, with the term added where the mask says; a sum is not -0
  *     vec_any_nan_R               whether a lane of one of two vectors is NaN
- *     vec_doubt_nan_R             likewise, collected in a vec_doubt
+ *     vec_doubt_nan_R             likewise, collected in a vec_doubt (vec_no_doubt at first)
+ *     vec_in_doubt                whether one was
  *     vec_at_R                    places: as many int32_t as a vector of reals has lanes; the words
  *                                 that end in _at_R are those of reals
  *     vec_count_at_R              0, step, 2 * step, ...
@@ -201,16 +203,34 @@ static inline vec_f64 vec_quotient_f64(vec_f64 a, vec_f64 divisor, vec_f64 high,
     return a / divisor + zero;
 }
 
-static inline void vec_doubt_tiny_f32(vec_f32 a, vec_doubt *doubt)
+/* Nothing is too small for a division. */
+typedef bool vec_least;
+
+static inline vec_least vec_least_none(void)
 {
-    (void)a;
-    (void)doubt;
+    return false;
 }
 
-static inline void vec_doubt_tiny_f64(vec_f64 a, vec_doubt *doubt)
+static inline void vec_least_f32(vec_f32 a, vec_least *least)
 {
     (void)a;
-    (void)doubt;
+    (void)least;
+}
+
+static inline void vec_least_f64(vec_f64 a, vec_least *least)
+{
+    (void)a;
+    (void)least;
+}
+
+static inline bool vec_below_f32(vec_least least)
+{
+    return least;
+}
+
+static inline bool vec_below_f64(vec_least least)
+{
+    return least;
 }
 
 static inline vec_f32 vec_load_f32(const float *from)
