@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Strategy: max pooling with stride 2 and windows of 2 or 3, cell by cell (kernels/cell.h). From x
- * it takes two steps: the winners of all windows, a byte each, then the gradient from these. */
+ * it mostly takes two steps: the winners of all windows, a byte each, then the gradient from
+ * these. */
+#include "cuda/cell.h"
 #include "core/dtype.h"
 #include "core/integer.h"
 #include "core/status.h"
@@ -23,12 +25,6 @@
 /* Offsets in a plane or image are kept in 32 bits, and quotients are exact below this. */
 #define MOST_SPAN (INT64_C(1) << 30)
 
-/* What the names of kernels say. */
-typedef struct cell_shape {
-    int side, padding, axes; /* of windows, before W, with cells */
-    bool lanes;              /* channels are last */
-} cell_shape;
-
 /* ------------------------------------------------------------- what applies */
 
 static bool is_single(const pgi_axis *axis)
@@ -44,7 +40,7 @@ static bool has_cells(const pgi_axis *axis, int64_t side)
 }
 
 /* Windows of one side with stride 2 on W, and on H and D, or on H, or on neither. */
-static bool shape_axes(const pgi_problem *problem, cell_shape *shape)
+static bool shape_axes(const pgi_problem *problem, pgi_cell_shape *shape)
 {
     const pgi_axis *axis = problem->axis;
     const int64_t side = axis[2].kernel;
@@ -133,7 +129,7 @@ static bool countable(const pgi_axis axis[3])
 }
 
 /* Whether the problem is one for these kernels, and for which of them. */
-static bool applies(const pgi_problem *problem, cell_shape *shape)
+static bool applies(const pgi_problem *problem, pgi_cell_shape *shape)
 {
     const pgi_indexing *indexing = &problem->indexing;
     const int64_t *extent = problem->target.extent;
@@ -162,8 +158,7 @@ static pgi_cuda_cell_strides strides_of(const pgi_tensor *tensor)
     return strides;
 }
 
-/* Whether neighbours make vectors of `count`: no row or place ends within one. */
-static bool in_vectors(const pgi_tensor *tensor, bool lanes, int64_t count)
+bool pgi_cell_in_vectors(const pgi_tensor *tensor, bool lanes, int64_t count)
 {
     const int within = lanes ? PGI_CHANNEL : PGI_AXES - 1;
     int i;
@@ -175,7 +170,7 @@ static bool in_vectors(const pgi_tensor *tensor, bool lanes, int64_t count)
     return true;
 }
 
-static void fill_axes(pgi_cuda_cell *cell, const pgi_problem *problem, const cell_shape *shape)
+static void fill_axes(pgi_cuda_cell *cell, const pgi_problem *problem, const pgi_cell_shape *shape)
 {
     int i;
 
@@ -191,9 +186,8 @@ static void fill_axes(pgi_cuda_cell *cell, const pgi_problem *problem, const cel
     cell->by_channels = pgi_cuda_quotient_by(problem->target.extent[PGI_CHANNEL]);
 }
 
-/* What both passes are told; `names` are indices, or codes in a row-major order of the layout. */
-static void fill(pgi_cuda_cell *cell, const poolgrad_cuda_plan *plan, const cell_shape *shape,
-                 const pgi_tensor *positions, const pgi_tensor *windows, const pgi_tensor *names)
+void pgi_cell_fill(pgi_cuda_cell *cell, const poolgrad_cuda_plan *plan, const pgi_cell_shape *shape,
+                   const pgi_tensor *positions, const pgi_tensor *windows, const pgi_tensor *names)
 {
     const pgi_problem *problem = &plan->problem;
     const pgi_indexing *indexing = &problem->indexing;
@@ -221,12 +215,13 @@ static void fill(pgi_cuda_cell *cell, const poolgrad_cuda_plan *plan, const cell
     };
     fill_axes(cell, problem, shape);
     if (shape->lanes) {
-        cell->vectors = in_vectors(positions, true, PGI_CELL_WIDTH(size)) &&
-                        in_vectors(windows, true, PGI_CELL_WIDTH(size)) &&
-                        in_vectors(names, true, PGI_CELL_WIDTH(size));
+        cell->vectors = pgi_cell_in_vectors(positions, true, PGI_CELL_WIDTH(size)) &&
+                        pgi_cell_in_vectors(windows, true, PGI_CELL_WIDTH(size)) &&
+                        pgi_cell_in_vectors(names, true, PGI_CELL_WIDTH(size));
     } else {
-        cell->vectors = in_vectors(positions, false, width);
-        cell->pairs = in_vectors(windows, false, width / 2) && in_vectors(names, false, width / 2);
+        cell->vectors = pgi_cell_in_vectors(positions, false, width);
+        cell->pairs = pgi_cell_in_vectors(windows, false, width / 2) &&
+                      pgi_cell_in_vectors(names, false, width / 2);
     }
 }
 
@@ -267,9 +262,15 @@ static bool arrange(pgi_cuda_cell *cell, bool lanes, int64_t threads)
     return threads <= MOST_SPAN;
 }
 
-/* A step for pgi_cell_PASS_KEYS_BITSTYPE of a file; `wanted`: threads that keep the device busy. */
+/* Threads that keep the device busy. */
+static int64_t wanted_threads(const poolgrad_cuda_plan *plan, const pgi_cuda_step *step)
+{
+    return (int64_t)plan->device->multiprocessors * step->resident * BLOCK * ROUNDS;
+}
+
+/* A step for pgi_cell_PASS_KEYS_BITSTYPE of a file, and how many threads are wanted. */
 static poolgrad_status add_step(poolgrad_cuda_plan *plan, const char *file, const char *pass,
-                                const char *bits, const cell_shape *shape, pgi_cuda_step **step,
+                                const char *bits, const pgi_cell_shape *shape, pgi_cuda_step **step,
                                 int64_t *wanted, poolgrad_error *error)
 {
     const char *type = pgi_cuda_type(plan->problem.desc.dtype);
@@ -283,11 +284,11 @@ static poolgrad_status add_step(poolgrad_cuda_plan *plan, const char *file, cons
                  shape->padding, shape->axes, bits, type);
     *step = pgi_cuda_step_add(plan, file, name, BLOCK, 0);
     PGI_TRY(pgi_cuda_step_find(plan, *step, error));
-    *wanted = (int64_t)plan->device->multiprocessors * (*step)->resident * BLOCK * ROUNDS;
+    *wanted = wanted_threads(plan, *step);
     return POOLGRAD_OK;
 }
 
-static poolgrad_status add_maximum(poolgrad_cuda_plan *plan, const cell_shape *shape,
+static poolgrad_status add_maximum(poolgrad_cuda_plan *plan, const pgi_cell_shape *shape,
                                    const pgi_tensor *x, const pgi_tensor *y,
                                    const pgi_tensor *names, size_t codes, bool *possible,
                                    poolgrad_error *error)
@@ -301,7 +302,7 @@ static poolgrad_status add_maximum(poolgrad_cuda_plan *plan, const cell_shape *s
                      &step, &wanted, error));
     step->places_out = codes;
     cell = &step->parameters.cell;
-    fill(cell, plan, shape, x, y, names);
+    pgi_cell_fill(cell, plan, shape, x, y, names);
     if (shape->lanes)
         cell->groups = cell->channels / (unsigned)PGI_CELL_MAXIMUM_WIDTH(shape->axes, size);
     else
@@ -323,7 +324,7 @@ static int name_size(const pgi_problem *problem)
     return problem->indexing.type == POOLGRAD_I64 ? 8 : 4;
 }
 
-static poolgrad_status add_gradient(poolgrad_cuda_plan *plan, const cell_shape *shape,
+static poolgrad_status add_gradient(poolgrad_cuda_plan *plan, const pgi_cell_shape *shape,
                                     const pgi_tensor *names, size_t codes, bool *possible,
                                     poolgrad_error *error)
 {
@@ -334,11 +335,13 @@ static poolgrad_status add_gradient(poolgrad_cuda_plan *plan, const cell_shape *
     pgi_cuda_cell *cell;
     int64_t wanted, lines;
 
+    if (pgi_cell_scatters(problem, shape))
+        return pgi_cell_add_scatter(plan, shape, names, 8 * name, codes, possible, error);
     PGI_TRY(add_step(plan, shape->lanes ? "cell_lanes" : "cell_rows", "gradient", bits, shape,
                      &step, &wanted, error));
     step->places_in = codes;
     cell = &step->parameters.cell;
-    fill(cell, plan, shape, &problem->target, &problem->source, names);
+    pgi_cell_fill(cell, plan, shape, &problem->target, &problem->source, names);
     cell->checks = plan->checks;
     if (shape->lanes) {
         cell->groups = cell->channels / (unsigned)PGI_CELL_GRADIENT_WIDTH(shape->axes, size, name);
@@ -356,8 +359,37 @@ static poolgrad_status add_gradient(poolgrad_cuda_plan *plan, const cell_shape *
     return POOLGRAD_OK;
 }
 
+/* Whether four windows side by side are found and answered at once. */
+static bool has_fours(const pgi_problem *problem, const pgi_cell_shape *shape)
+{
+    return problem->element_size == 2 && shape->side == 2 && shape->axes == 2 && !shape->lanes &&
+           problem->axis[1].kernel == 2 && problem->axis[1].pad_lo == 0;
+}
+
+static poolgrad_status add_fours(poolgrad_cuda_plan *plan, const pgi_cell_shape *shape,
+                                 bool *possible, poolgrad_error *error)
+{
+    const pgi_problem *problem = &plan->problem;
+    const int width = PGI_CELL_ROW_WIDTH((int)problem->element_size);
+    char name[PGI_CUDA_NAME];
+    pgi_cuda_step *step;
+    pgi_cuda_cell *cell;
+
+    snprintf(name, sizeof name, "pgi_cell_gradient_202_fours_%s",
+             pgi_cuda_type(problem->desc.dtype));
+    step = pgi_cuda_step_add(plan, "cell_fours", name, BLOCK, 0);
+    PGI_TRY(pgi_cuda_step_find(plan, step, error));
+    cell = &step->parameters.cell;
+    pgi_cell_fill(cell, plan, shape, &problem->target, &problem->source, &problem->x);
+    cell->vectors = cell->vectors && pgi_cell_in_vectors(&problem->x, false, width);
+    cell->groups = (unsigned)pgi_ceil_div(cell->in[2], width);
+    *possible = arrange(cell, false, (int64_t)cell->groups * cell->cells[0] * cell->cells[1]);
+    spread(step, wanted_threads(plan, step));
+    return POOLGRAD_OK;
+}
+
 /* Winners are found first, into codes that lie as windows do. */
-static poolgrad_status prepare_from_x(poolgrad_cuda_plan *plan, const cell_shape *shape,
+static poolgrad_status prepare_from_x(poolgrad_cuda_plan *plan, const pgi_cell_shape *shape,
                                       bool *possible, poolgrad_error *error)
 {
     const pgi_problem *problem = &plan->problem;
@@ -377,13 +409,15 @@ static poolgrad_status prepare_from_x(poolgrad_cuda_plan *plan, const cell_shape
 static poolgrad_status prepare(poolgrad_cuda_plan *plan, bool *possible, poolgrad_error *error)
 {
     const pgi_problem *problem = &plan->problem;
-    cell_shape shape;
+    pgi_cell_shape shape;
 
     if (!applies(problem, &shape))
         return POOLGRAD_OK;
     if (problem->desc.op == POOLGRAD_MAX)
         return add_maximum(plan, &shape, &problem->source, &problem->target, &problem->indices,
                            PGI_CUDA_NOWHERE, possible, error);
+    if (problem->has_x && has_fours(problem, &shape))
+        return add_fours(plan, &shape, possible, error);
     if (problem->has_x)
         return prepare_from_x(plan, &shape, possible, error);
     plan->checks = true;

@@ -79,7 +79,6 @@ static poolgrad_status check_stream(const poolgrad_cuda_plan *plan, void *stream
     return POOLGRAD_OK;
 }
 
-/* A part may be empty, and the workspace then NULL. */
 /* What both public functions begin with; the device is then the current one, whatever is returned
  * once *entered is true. */
 static poolgrad_status enter(const poolgrad_cuda_plan *plan, const poolgrad_buffers *buffers,
@@ -96,6 +95,7 @@ static poolgrad_status enter(const poolgrad_cuda_plan *plan, const poolgrad_buff
     return check_stream(plan, stream, error);
 }
 
+/* A part may be empty, and the workspace then NULL. */
 static void *part(const poolgrad_buffers *read, size_t at)
 {
     return at == PGI_CUDA_NOWHERE || !read->workspace ? NULL : (char *)read->workspace + at;

@@ -62,6 +62,10 @@ static pgi_cuda_march_outer make_outer(const pgi_problem *problem, int k)
 /* Targets of a tile that are worth a block. */
 #define LEAST_SHARE 4
 
+/* Vectors of a row that a thread marches along in shared memory: of many only a small share is
+ * also its neighbours', few leave room for many threads. */
+#define MOST_VECTORS 23
+
 /* Planes or images as rows of a tile. */
 static pgi_cuda_march_axis make_plain_rows(pgi_cuda_march_outer outer)
 {
@@ -278,6 +282,40 @@ static int choose_channels(const pgi_problem *problem, pgi_cuda_march *march)
                : 1;
 }
 
+/* Rank 1 whose rows lie one behind the other: segments of rows, whole vectors, are marched along in
+ * shared memory, by a thread each. An odd number of vectors apart they meet in no bank. Returns how
+ * many threads a block has; 0 if this is no such problem. */
+static int choose_rows(const pgi_problem *problem, int side, pgi_cuda_march *march)
+{
+    const int width = PGI_ROWS_VECTOR(problem->element_size);
+    const pgi_cuda_march_axis *row = &march->row, *column = &march->column;
+    int64_t vectors, segment, across;
+
+    if (problem->desc.rank != 1 || march->divisor_rule != 0 || march->beta != 0)
+        return 0;
+    march->lanes = 1;
+    choose_axes(problem, march);
+    vectors = column->targets / width;
+    if (march->inner.count != 1 || march->outer.count != 1 || !pgi_cuda_is_small(row->targets) ||
+        column->sources != column->targets || column->shift != -(side / 2) ||
+        column->targets % width != 0 || column->source_stride != 1 || column->target_stride != 1 ||
+        row->source_stride != column->targets || row->target_stride != column->targets)
+        return 0;
+    across = pgi_ceil_div(vectors, MOST_VECTORS);
+    segment = pgi_ceil_div(vectors, across) | 1;
+    /* the last has what the one before needs */
+    if (across > PGI_ROWS_MOST ||
+        vectors - (across - 1) * segment < PGI_ROWS_BESIDE(side, problem->element_size))
+        return 0;
+    march->segment = (int)segment;
+    march->by_row = pgi_cuda_quotient_by(vectors);
+    march->pitch = (int)(across * segment);
+    march->columns = (int)column->targets;
+    march->planes = row->targets;
+    march->rows = (int)pgi_max(1, PGI_ROWS_THREADS / across);
+    return march->rows * (int)across;
+}
+
 /* Rank 1 marches through its planes, `rows` at a time. */
 static void march_planes(pgi_cuda_march *march)
 {
@@ -401,6 +439,23 @@ static poolgrad_status add_channels(poolgrad_cuda_plan *plan, pgi_cuda_march *ma
     return POOLGRAD_OK;
 }
 
+static poolgrad_status add_rows(poolgrad_cuda_plan *plan, const pgi_cuda_march *march, int side,
+                                int threads, poolgrad_error *error)
+{
+    char kernel[PGI_CUDA_NAME];
+    pgi_cuda_step *step;
+
+    snprintf(kernel, sizeof kernel, "pgi_rows_%d_%s", side,
+             pgi_cuda_type(plan->problem.desc.dtype));
+    step = pgi_cuda_step_add(plan, "rows", kernel, (int)round_up(threads, 32),
+                             march->rows * march->pitch * 16);
+    PGI_TRY(pgi_cuda_step_find(plan, step, error));
+    step->grid_x = (unsigned)pgi_ceil_div(march->planes, march->rows);
+    step->grid_y = 1;
+    step->parameters.march = *march;
+    return POOLGRAD_OK;
+}
+
 static poolgrad_status add_march(poolgrad_cuda_plan *plan, pgi_cuda_march *march, int side,
                                  pgi_march_shape shape, poolgrad_error *error)
 {
@@ -432,7 +487,7 @@ static poolgrad_status prepare(poolgrad_cuda_plan *plan, bool *possible, poolgra
     const int side = side_of(problem);
     pgi_cuda_march march;
     pgi_march_shape shape = PGI_MARCH_SINGLES;
-    int each;
+    int each, threads;
 
     if (pgi_is_max(problem->desc.op) || problem->target.elements == 0 ||
         problem->source.elements == 0 || side == 0 || !describe(plan, side, &march))
@@ -441,6 +496,11 @@ static poolgrad_status prepare(poolgrad_cuda_plan *plan, bool *possible, poolgra
     if (each)
         return fits(&march, 0) ? add_channels(plan, &march, side, each, possible, error)
                                : POOLGRAD_OK;
+    threads = choose_rows(problem, side, &march);
+    if (threads) {
+        *possible = true;
+        return add_rows(plan, &march, side, threads, error);
+    }
     if (!choose_march(problem, side, &march, &shape))
         return POOLGRAD_OK;
     if (problem->desc.rank == 1)

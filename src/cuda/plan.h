@@ -11,6 +11,7 @@
 #include "cuda/kernels/near.h"
 #include "cuda/kernels/outer.h"
 #include "cuda/kernels/plane.h"
+#include "cuda/kernels/scatter.h"
 #include "cuda/kernels/spread.h"
 #include "cuda/kernels/threes.h"
 #include "cuda/kernels/whole.h"
@@ -45,12 +46,14 @@ typedef struct pgi_cuda_step {
         pgi_cuda_general general;
         pgi_cuda_whole whole;
         pgi_cuda_spread spread;
+        pgi_cuda_spread_dense spread_dense;
         pgi_cuda_halves halves;
         pgi_cuda_threes threes;
         pgi_cuda_near near;
         pgi_cuda_march march;
         pgi_cuda_plane plane;
         pgi_cuda_cell cell;
+        pgi_cuda_scatter scatter;
     } parameters;
 } pgi_cuda_step;
 

@@ -13,50 +13,42 @@
 #define MOST_SHARED (INT64_C(200) << 10)
 #define HALF_SHARED (MOST_SHARED / 2)
 
-/* Planes of a block: as many as make four lines of channels' 16 bytes, or lanes of a warp that rows
- * of few runs leave to others. Backward each has a warp, and one is for all. */
-#define MEMBERS 4
-#define WARP    32
+/* Planes of a block forward, of those that lie side by side: 32 bytes of f32. */
+#define MEMBERS 8
 
 /* Threads forward, of blocks with one plane and with several. */
 #define THREADS_ONE  128
-#define THREADS_MANY 256
+#define THREADS_MANY 512
 
-/* Windows of a row at least, and at most, for rows to be added one after the other, and windows
- * that are fetched at a time. */
-#define LEAST_ROW 8
-#define MOST_ROW  2048
-#define CHUNK     320
+/* Threads backward; slots of a chunk for which a block has fewer planes; places that are stored
+ * together at least. */
+#define WARP        32
+#define FETCHERS    (PGI_PLANE_FETCHERS * WARP)
+#define THREADS     (PGI_PLANE_ADDERS * WARP + FETCHERS)
+#define LEAST_SLOTS 32
+#define LEAST_STAGE 32
 
-static pgi_cuda_strides strides_of(const pgi_tensor *tensor)
+/* False if rows do not lie at equal distances, or too far apart. */
+static bool strides_of(const pgi_tensor *tensor, pgi_cuda_strides *strides)
 {
     const int64_t *extent = tensor->extent + PGI_SPATIAL, *stride = tensor->stride + PGI_SPATIAL;
-    pgi_cuda_strides strides = {.batch = tensor->stride[PGI_BATCH],
-                                .channel = tensor->stride[PGI_CHANNEL],
-                                .place = {stride[0], stride[1], stride[2]}};
+    const int64_t row = extent[1] == 1 ? stride[0] : stride[1];
 
-    strides.even = (extent[1] == 1 || stride[1] == extent[2] * stride[2]) &&
-                   (extent[0] == 1 || stride[0] == extent[1] * extent[2] * stride[2]);
-    return strides;
+    *strides = (pgi_cuda_strides){
+        .batch = tensor->stride[PGI_BATCH],
+        .channel = tensor->stride[PGI_CHANNEL],
+        .row = (int)row,
+        .column = (int)stride[2],
+        .interleaved = tensor->extent[PGI_CHANNEL] > 1 && tensor->stride[PGI_CHANNEL] == 1,
+    };
+    return pgi_cuda_is_small(row) && (extent[0] == 1 || stride[0] == extent[1] * row) &&
+           pgi_cuda_is_small(extent[0] * extent[1] * row) && pgi_cuda_is_small(stride[2]) &&
+           pgi_cuda_is_small(extent[2] * stride[2]);
 }
 
 static bool is_single(const pgi_axis *axis)
 {
     return axis->kernel == 1 && axis->stride == 1 && axis->pad_lo == 0 && axis->in == axis->out;
-}
-
-/* Whether windows of an axis are many that overlap, and none is empty. */
-static bool has_runs(const pgi_axis *axis)
-{
-    return axis->stride == 1 && axis->dilation == 1 && axis->kernel >= PGI_PLANE_RUN &&
-           pgi_axis_covers(axis, 0) && pgi_axis_covers(axis, axis->out - 1);
-}
-
-/* From plane to plane in shared memory: so that eight neighbours of each of four planes, in 2 or 4
- * bytes, lie in different banks. Some elements behind the last are read. */
-static int pitch_of(int64_t elements)
-{
-    return (int)(pgi_ceil_div(elements, 64) * 64 + 8);
 }
 
 static void fill_quotients(pgi_cuda_plane *plane)
@@ -67,9 +59,7 @@ static void fill_quotients(pgi_cuda_plane *plane)
         plane->by_in[i] = pgi_cuda_quotient_by(plane->in[2 - i]);
         plane->by_out[i] = pgi_cuda_quotient_by(plane->out[2 - i]);
     }
-    plane->by_area = pgi_cuda_quotient_by((int64_t)plane->out[1] * plane->out[2]);
-    for (i = 0; i < 3; i++)
-        plane->by_runs[i] = pgi_cuda_quotient_by(pgi_max(1, plane->runs[i]));
+    plane->by_groups = pgi_cuda_quotient_by(pgi_ceil_div(plane->in[2], PGI_PLANE_GROUP));
 }
 
 /* Whole planes, in the order and with the windows that the kernels know. */
@@ -97,8 +87,6 @@ static bool describe(const pgi_problem *problem, const pgi_scale *scale, pgi_cud
         .planes = (unsigned)planes,
         .channels = (unsigned)target->extent[PGI_CHANNEL],
         .places = (int)indexing->plane,
-        .source = strides_of(source),
-        .target = strides_of(target),
         .origin = target->offset[PGI_BATCH] * indexing->batch_step +
                   target->offset[PGI_CHANNEL] * indexing->channel_step,
         .index_batch = indexing->batch_step,
@@ -107,7 +95,6 @@ static bool describe(const pgi_problem *problem, const pgi_scale *scale, pgi_cud
         .beta = scale->beta,
         .nan = (int)problem->desc.nan,
         .no_winner = indexing->no_winner,
-        .interleaved = positions->extent[PGI_CHANNEL] > 1 && positions->stride[PGI_CHANNEL] == 1,
         .last = is_single(&problem->axis[0]) ? is_single(&problem->axis[1]) ? 2 : 1 : 0,
     };
     for (i = 0; i < 3; i++) {
@@ -126,14 +113,15 @@ static bool describe(const pgi_problem *problem, const pgi_scale *scale, pgi_cud
         plane->stride[i] = (int)axis->stride;
         plane->dilation[i] = (int)axis->dilation;
         plane->pad[i] = (int)axis->pad_lo;
-        plane->runs[i] = has_runs(axis) ? (int)pgi_ceil_div(axis->out, PGI_PLANE_RUN) : 0;
         if (!pgi_mul(out, axis->out, &out) || out > MOST_SHARED)
             return false;
     }
     plane->windows = (int)out;
-    plane->place_pitch = pitch_of(plane->places);
+    plane->flat = plane->in[0] == 1 && plane->out[0] == 1;
+    plane->place_rows = plane->in[0] * plane->in[1];
+    plane->window_rows = plane->out[0] * plane->out[1];
     fill_quotients(plane);
-    return true;
+    return strides_of(source, &plane->source) && strides_of(target, &plane->target);
 }
 
 /* Of what names winners, in a kernel's name; `found`: in x, as places. */
@@ -158,79 +146,130 @@ static poolgrad_status add_step(poolgrad_cuda_plan *plan, const char *kernel, in
     return pgi_cuda_step_find(plan, *step, error);
 }
 
-/* As many planes for a block as are wanted and fit, `shared` bytes each. */
-static int members_of(int wanted, int64_t shared)
+/* Lines of an axis, an odd number of elements apart, which have what its windows reach; how many
+ * elements they are, with what runs read behind the last. */
+static int64_t make_lines(pgi_cuda_plane *plane, int axis)
 {
-    while (wanted > 1 && wanted * shared > HALF_SHARED)
-        wanted /= 2;
-    return wanted;
+    const int64_t out = plane->out[axis], kernel = plane->kernel[axis];
+    const int64_t stride = plane->stride[axis], dilation = plane->dilation[axis];
+    const int64_t reach = (out - 1) * stride + (kernel - 1) * dilation + 1;
+    const int64_t pitch = pgi_max(plane->pad[axis] + plane->in[axis], reach) | 1;
+    const int64_t lines = axis == 2   ? (int64_t)plane->in[0] * plane->in[1]
+                          : axis == 1 ? (int64_t)plane->in[0] * plane->out[2]
+                                      : (int64_t)plane->out[1] * plane->out[2];
+
+    if (pitch > MOST_SHARED || lines > MOST_SHARED)
+        return MOST_SHARED;
+    if (stride == 1 && dilation == 1 && kernel >= PGI_PLANE_RUN)
+        plane->runs[axis] = (int)pgi_ceil_div(out, PGI_PLANE_RUN);
+    plane->lines[axis] = (int)lines;
+    plane->line_pitch[axis] = (int)pitch;
+    plane->by_lines[axis] = pgi_cuda_quotient_by(lines);
+    return lines * pitch + PGI_PLANE_RUN;
 }
 
-/* What a plane takes: keys of x and after W, the first again after H; and places after W and H if
- * the keys do not have them. */
-static int64_t maximum_shared(pgi_cuda_plane *plane, size_t element)
+/* From plane to plane: so that neighbouring lines of all planes of a warp lie in different banks.
+ */
+static int64_t pitch_of(int64_t elements, int64_t members, int64_t line_pitch)
 {
-    const int64_t columns = (int64_t)plane->in[0] * plane->in[1] * plane->out[2];
-    const int64_t rows = (int64_t)plane->in[0] * plane->out[1] * plane->out[2];
-    const int64_t key = element == 8 ? 8 : 4, place = element == 2 ? 0 : sizeof(uint16_t);
+    return pgi_ceil_div(elements, WARP) * WARP + WARP / members * line_pitch % WARP;
+}
 
-    if (columns > MOST_SHARED || rows > MOST_SHARED)
-        return INT64_MAX;
+/* What a block of so many planes takes: keys of x, or of what is left for D, and of columns; and
+ * places of the latter two if the keys do not have them. */
+static int64_t maximum_shared(pgi_cuda_plane *plane, int64_t members, size_t element)
+{
+    const int64_t key = element == 8 ? 8 : 4, place = element == 2 ? 0 : sizeof(uint16_t);
+    int64_t odd = make_lines(plane, 2), even = 0;
+
     if (plane->last < 2)
-        plane->column_pitch = pitch_of(columns);
+        even = pitch_of(make_lines(plane, 1), members, plane->line_pitch[1]);
     if (plane->last == 0)
-        plane->place_pitch = pitch_of(pgi_max(plane->places, rows));
-    return plane->place_pitch * (key + (plane->last == 0 ? place : 0)) +
-           plane->column_pitch * (key + place);
+        odd = pgi_max(odd, make_lines(plane, 0));
+    odd = pitch_of(odd, members, plane->line_pitch[2]);
+    plane->members = (int)members;
+    plane->member_pitch[0] = (int)pgi_min(odd, INT32_MAX);
+    plane->member_pitch[1] = (int)pgi_min(even, INT32_MAX);
+    return members * (odd * (key + (plane->last == 0 ? place : 0)) + even * (key + place));
 }
 
 static poolgrad_status add_maximum(poolgrad_cuda_plan *plan, const pgi_problem *problem, bool found,
                                    bool *possible, pgi_cuda_step **step, poolgrad_error *error)
 {
     pgi_cuda_plane plane;
-    int64_t shared;
+    int64_t members, shared;
 
     *possible = describe(problem, &plan->scale, &plane);
     if (!*possible)
         return POOLGRAD_OK;
-    shared = maximum_shared(&plane, problem->element_size);
+    members = plane.source.interleaved ? MEMBERS : 1;
+    while ((shared = maximum_shared(&plane, members, problem->element_size)) > HALF_SHARED &&
+           members > 1)
+        members /= 2;
     *possible = shared <= MOST_SHARED;
     if (!*possible)
         return POOLGRAD_OK;
-    plane.members = members_of(plane.interleaved ? MEMBERS : 1, shared);
     return add_step(plan, "plane_maximum", bits_of(problem, found), &plane,
-                    plane.members > 1 ? THREADS_MANY : THREADS_ONE, plane.members * shared, step,
-                    error);
+                    members > 1 ? THREADS_MANY : THREADS_ONE, shared, step, error);
+}
+
+/* Cuts the windows into chunks of so many slots at most. */
+static void cut_chunks(pgi_cuda_plane *plane, int64_t most)
+{
+    const int64_t row = pgi_ceil_div(plane->out[2], PGI_PLANE_GROUP) * PGI_PLANE_GROUP;
+
+    most -= most % PGI_PLANE_GROUP;
+    plane->row_slots = (int)pgi_min(row, most);
+    plane->pieces = (int)pgi_ceil_div(plane->out[2], plane->row_slots);
+    plane->chunk_rows = (int)pgi_min(most / plane->row_slots, plane->window_rows);
+    plane->by_row_slots = pgi_cuda_quotient_by(plane->row_slots);
+    plane->slots = plane->chunk_rows * plane->row_slots;
+    plane->turns = (int)pgi_ceil_div(plane->window_rows, plane->chunk_rows) * plane->pieces;
+}
+
+/* Deals planes to blocks, 32 each or fewer: as many as fit with a chunk of some length, and so few
+ * that no more than half of the device is left without a block. Returns how much shared memory a
+ * block needs, 0 if there is too little for a plane. */
+static int64_t deal_planes(pgi_cuda_plane *plane, const pgi_problem *problem,
+                           const pgi_cuda_device *device)
+{
+    const int64_t real = (int64_t)pgi_compute_size(problem->desc.dtype);
+    const int64_t fetched = (int64_t)(problem->element_size + sizeof(uint16_t));
+    int64_t members = 2 * WARP, fixed, slot, most;
+
+    do {
+        members /= 2;
+        fixed = members * ((int64_t)sizeof(pgi_member) + plane->places * real);
+        slot = 2 * (members + 1) * fetched;
+        most = (device->shared - fixed) / slot;
+    } while (members > 1 && (most < LEAST_SLOTS || plane->places * members >= UINT16_MAX ||
+                             2 * pgi_ceil_div(plane->planes, members) <= device->multiprocessors));
+    most = pgi_min(most, FETCHERS * pgi_min(members, PGI_PLANE_BATCH) / members);
+    if (most < PGI_PLANE_GROUP || plane->places >= UINT16_MAX)
+        return 0;
+    plane->members = (int)members;
+    plane->band = (int)pgi_ceil_div(plane->in[2], PGI_PLANE_ADDERS * WARP / members);
+    cut_chunks(plane, most);
+    plane->stage = (int)pgi_max(2 * plane->slots * fetched / real / WARP * WARP, LEAST_STAGE);
+    return fixed + pgi_max(plane->slots * slot, (members + 1) * plane->stage * real);
 }
 
 static poolgrad_status add_gradient(poolgrad_cuda_plan *plan, const pgi_problem *problem,
                                     bool found, bool *possible, pgi_cuda_step **step,
                                     poolgrad_error *error)
 {
-    const int64_t real = (int64_t)pgi_compute_size(problem->desc.dtype);
-    const int64_t element = (int64_t)problem->element_size, half = sizeof(uint16_t);
     pgi_cuda_plane plane;
     int64_t shared;
 
     *possible = describe(problem, &plan->scale, &plane);
     if (!*possible)
         return POOLGRAD_OK;
-    plane.by_rows = plane.out[2] >= LEAST_ROW && plane.out[2] <= MOST_ROW;
-    plane.chunk = plane.by_rows && plane.out[2] < CHUNK ? CHUNK - CHUNK % plane.out[2]
-                  : plane.by_rows                       ? plane.out[2]
-                                                        : CHUNK;
-    if (plane.chunk > plane.windows)
-        plane.chunk = plane.windows;
-    plane.chunk_pitch = pitch_of(plane.chunk);
-    plane.row_pitch = plane.by_rows ? plane.chunk / plane.out[2] + 1 : 0;
-    shared = plane.place_pitch * real +
-             2 * (plane.chunk_pitch * (element + 2 * half) + plane.row_pitch * half);
-    *possible = shared <= MOST_SHARED;
+    shared = deal_planes(&plane, problem, plan->device);
+    *possible = shared > 0;
     if (!*possible)
         return POOLGRAD_OK;
-    plane.members = members_of(MEMBERS, shared);
-    return add_step(plan, "plane_gradient", bits_of(problem, found), &plane,
-                    (plane.members + 1) * WARP, plane.members * shared, step, error);
+    return add_step(plan, "plane_gradient", bits_of(problem, found), &plane, THREADS, shared, step,
+                    error);
 }
 
 static poolgrad_status prepare(poolgrad_cuda_plan *plan, bool *possible, poolgrad_error *error)

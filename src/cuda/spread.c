@@ -65,13 +65,68 @@ static bool deal(const pgi_problem *problem, pgi_cuda_spread *spread, bool chann
     return pgi_cuda_outer_make(problem, channels, threads, &spread->outer);
 }
 
+/* Whether a tensor's elements lie one behind the other, of those axes that have several. */
+static bool is_dense(const pgi_tensor *tensor, bool channels)
+{
+    static const int orders[2][PGI_AXES] = {{4, 3, 2, PGI_CHANNEL, PGI_BATCH},
+                                            {PGI_CHANNEL, 4, 3, 2, PGI_BATCH}};
+    int64_t behind = 1;
+    int i;
+
+    for (i = 0; i < PGI_AXES; i++) {
+        const int k = orders[channels][i];
+
+        if (tensor->extent[k] > 1 && tensor->stride[k] != behind)
+            return false;
+        behind *= tensor->extent[k];
+    }
+    return true;
+}
+
+/* What threads can do in the order of memory; false if they cannot. */
+static bool deal_dense(const pgi_problem *problem, const pgi_cuda_spread *spread, bool channels,
+                       pgi_cuda_spread_dense *dense)
+{
+    const pgi_cuda_spread_axis *axis = spread->axis;
+    const int64_t vectors = problem->target.elements * (int64_t)problem->element_size / 16;
+    const int64_t across = channels ? axis[2].side : 1;
+    int i;
+
+    for (i = 0; i < 3; i++)
+        if (axis[i].shift != 0 || axis[i].targets != (int64_t)axis[i].side * axis[i].sources)
+            return false;
+    if (spread->alpha != 1 || spread->beta != 0 || !pgi_cuda_is_small(vectors) ||
+        problem->source.extent[PGI_CHANNEL] != problem->target.extent[PGI_CHANNEL] ||
+        !is_dense(&problem->source, channels) || !is_dense(&problem->target, channels))
+        return false;
+    *dense = (pgi_cuda_spread_dense){
+        .count = (unsigned)(vectors / across),
+        .line = spread->across * spread->groups,
+        .groups = spread->groups,
+        .side = (unsigned)across,
+        .rows = (unsigned)axis[1].targets,
+        .under = (unsigned)axis[1].sources,
+        .deep = axis[0].side > 1,
+        .by_groups = pgi_cuda_quotient_by(spread->groups),
+        .by_rows = pgi_cuda_quotient_by(axis[1].targets),
+        .by_deep = pgi_cuda_quotient_by(axis[0].side),
+        .by_high = pgi_cuda_quotient_by(axis[1].side),
+        .source_begin = spread->outer.source_begin,
+        .divisor = spread->divisor,
+    };
+    dense->by_line = pgi_cuda_quotient_by(dense->line);
+    return true;
+}
+
 static poolgrad_status prepare(poolgrad_cuda_plan *plan, bool *possible, poolgrad_error *error)
 {
     const pgi_problem *problem = &plan->problem;
     const bool channels = pgi_cuda_has_lanes(problem);
     pgi_cuda_spread spread = {.alpha = plan->scale.alpha, .beta = plan->scale.beta};
+    pgi_cuda_spread_dense dense;
     char kernel[PGI_CUDA_NAME];
     pgi_cuda_step *step;
+    bool in_order;
     int i;
 
     if (problem->desc.op != POOLGRAD_AVG_GRAD || problem->target.elements == 0 ||
@@ -83,12 +138,20 @@ static poolgrad_status prepare(poolgrad_cuda_plan *plan, bool *possible, poolgra
     if (!deal(problem, &spread, channels))
         return POOLGRAD_OK;
     *possible = true;
-    snprintf(kernel, sizeof kernel, "pgi_spread_%s_%s", channels ? "channels" : "places",
-             pgi_cuda_type(problem->desc.dtype));
+    in_order = deal_dense(problem, &spread, channels, &dense);
+    snprintf(kernel, sizeof kernel, "pgi_spread_%s%s_%s", in_order ? "dense_" : "",
+             channels ? "channels" : "places", pgi_cuda_type(problem->desc.dtype));
     step = pgi_cuda_step_add(plan, "spread", kernel, BLOCK, 0);
     PGI_TRY(pgi_cuda_step_find(plan, step, error));
-    pgi_cuda_outer_deal(plan, step, &spread.outer);
-    step->parameters.spread = spread;
+    if (in_order) {
+        step->grid_x =
+            (unsigned)pgi_ceil_div(dense.count, BLOCK * (channels ? 1 : PGI_SPREAD_TIMES));
+        step->grid_y = 1;
+        step->parameters.spread_dense = dense;
+    } else {
+        pgi_cuda_outer_deal(plan, step, &spread.outer);
+        step->parameters.spread = spread;
+    }
     return POOLGRAD_OK;
 }
 

@@ -218,7 +218,8 @@ static void test_models(void **state)
         "%s2d:%s:%s:2x3x30x200:k1x9:p0x4", "%s2d:%s:%s:2x3x30x130:k9x1:p4x0",
         "%s2d:%s:%s:2x64x30x26:k3x9:p1x4", "%s2d:%s:%s:1x2x90x90:k31:p15",
         "%s2d:%s:%s:2x4x20x24:k15:p7:d2",  "%s3d:%s:%s:1x32x6x7x40:k3:p1",
-        "%s2d:%s:%s:2x16x8x8:k8",
+        "%s2d:%s:%s:2x16x8x8:k8",          "%s1d:%s:%s:37x3x344:k25:p12",
+        "%s1d:%s:%s:70x2x24:k7:p3",        "%s3d:%s:%s:2x16x7x9x8:k3x2x2:s3x2x2",
     };
     static const char *const ops[] = {"avg", "avgpool", "max", "maxpool"};
     static const char *const types[] = {"f32", "f64", "f16", "bf16"};
@@ -258,7 +259,9 @@ static void test_models(void **state)
 /* Some indices are replaced by numbers that are none; status and position must be the CPU's. */
 static void test_bad_indices(void **state)
 {
-    static const int64_t bad[] = {-1, -7, INT64_C(1) << 40, 0, 5, 1 << 20};
+    static const int64_t bad[] = {-1, -2, -7, INT64_C(1) << 40, 0, 5, 1 << 20};
+    static const char *const cells[] = {"max3d:bf16:ncx:2x2x2x3x3:k3:s2:p1:index=i32",
+                                        "max3d:f16:nxc:1x16x4x11x1:k3:s2:p1:index=i32:base=plane"};
     sup_limits limits = sup_limits_default();
     poolgrad_desc desc;
     sup_rng rng;
@@ -280,14 +283,15 @@ static void test_bad_indices(void **state)
         limits.only_whole = limits.only_dense = i % 2;
         sup_random_problem(&rng, &limits, &desc);
         if (desc.winner != POOLGRAD_FROM_INDICES)
-            continue;
-        fixture_make(&f, &desc, SUP_UNIFORM, (uint64_t)i);
+            fixture_parse(&f, cells[i % 2], SUP_UNIFORM, (uint64_t)i);
+        else
+            fixture_make(&f, &desc, SUP_UNIFORM, (uint64_t)i);
         view = sup_index_view(&f.desc);
         count = sup_view_count(&f.desc, &view);
         for (k = 0; k < 3 && count > 0; k++)
             sup_index_store(f.desc.index_type, f.indices.first,
                             sup_view_offset(&f.desc, &view, sup_rng_range(&rng, 0, count - 1)),
-                            bad[sup_rng_range(&rng, 0, 5)]);
+                            bad[sup_rng_range(&rng, 0, 6)]);
         assert_int_equal(poolgrad_plan_create(&host, &f.desc, NULL, NULL), POOLGRAD_OK);
         buffers = fixture_buffers(&f, NULL);
         poolgrad_execute(host, &buffers, &expected);

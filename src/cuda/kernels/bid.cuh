@@ -29,13 +29,10 @@ template <typename Signed> struct pgi_wide_bid {
     __device__ static pgi_wide_bid of(Key bits, int place, int rule)
     {
         const Key size = bits & ~NONE;
+        const Key nan = (nan_is_high(rule) ? INFINITE : NONE) + 1 +
+                        (rule == POOLGRAD_NAN_LAST ? place : 0);
 
-        if (size > INFINITE)
-            return {!nan_is_high(rule)          ? NONE + 1
-                    : rule == POOLGRAD_NAN_LAST ? INFINITE + 1 + place
-                                                : INFINITE + 1,
-                    place};
-        return {bits < 0 ? -size : size, place};
+        return {size > INFINITE ? nan : bits < 0 ? -size : size, place};
     }
 
     /* The winner of this bid and one whose place is not before this one's. */
@@ -66,11 +63,11 @@ template <uint32_t INFINITE> struct pgi_short_bid {
     __device__ static pgi_short_bid of(uint16_t bits, int place, int rule)
     {
         const uint32_t size = bits & 0x7fffu, earlier = 0xffffu - (uint32_t)place;
+        const uint32_t nan = (nan_is_high(rule) ? HIGH : LOW) |
+                             (rule == POOLGRAD_NAN_LAST ? (uint32_t)place : earlier);
 
-        if (size > INFINITE)
-            return {nan_is_high(rule) ? HIGH | (rule == POOLGRAD_NAN_LAST ? place : earlier)
-                                      : LOW | earlier};
-        return {(0x8000u + (bits & 0x8000u ? 0 - size : size)) << 16 | earlier};
+        return {size > INFINITE ? nan
+                                : (0x8000u + (bits & 0x8000u ? 0 - size : size)) << 16 | earlier};
     }
 
     __device__ void meet(const pgi_short_bid &later)
@@ -110,28 +107,5 @@ __device__ inline pgi_short_bid<0x7f80> bid_of(pgi_bf16 value, int place, int ru
 }
 
 template <typename T> using pgi_bid = decltype(bid_of(T{}, 0, 0));
-
-/* Bids in memory. Of wide ones the keys, and the places, which are left out where bid i is of place
- * i. */
-template <typename Bid> struct pgi_bids {
-    typename Bid::Key *key;
-    uint16_t *place;
-
-    __device__ Bid at(int i) const
-    {
-        if constexpr (sizeof(Bid) == sizeof(typename Bid::Key))
-            return {key[i]};
-        else
-            return {key[i], place ? place[i] : i};
-    }
-
-    __device__ void put(int i, const Bid &bid) const
-    {
-        key[i] = bid.key;
-        if constexpr (sizeof(Bid) > sizeof(typename Bid::Key))
-            if (place)
-                place[i] = (uint16_t)bid.place;
-    }
-};
 
 #endif

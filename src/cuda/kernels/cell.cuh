@@ -67,4 +67,31 @@ __device__ inline int code_distance(const pgi_cuda_cell &cell, int code)
     return (code >> 4) * cell.area + (code >> 2 & 3) * cell.in[2] + (code & 3);
 }
 
+/* Which taps of a window lie inside, on one axis. */
+struct pgi_cell_clip {
+    int first, last;
+
+    template <int K> __device__ static pgi_cell_clip of(int o, int pad, int in)
+    {
+        return {max(0, pad - 2 * o), min(K - 1, in - 1 - (2 * o - pad))};
+    }
+
+    __device__ int clip(int tap) const
+    {
+        return min(max(tap, first), last);
+    }
+
+    __device__ bool whole(int k) const
+    {
+        return first == 0 && last == k - 1;
+    }
+};
+
+/* The code of the nearest tap inside. */
+__device__ inline int clip_code(int code, const pgi_cell_clip &d, const pgi_cell_clip &h,
+                                const pgi_cell_clip &w)
+{
+    return d.clip(code >> 4) << 4 | h.clip(code >> 2 & 3) << 2 | w.clip(code & 3);
+}
+
 #endif

@@ -42,7 +42,9 @@ typedef struct pgi_cuda_cell {
     int area; /* places of H and W */
     pgi_cuda_quotient by_channels;
 
-    pgi_cuda_cell_strides positions, windows, names; /* of x or dx, of y or dy, of indices */
+    /* Of x or dx, of y or dy, of indices; of x in the place of these where winners are found as
+     * they are answered. */
+    pgi_cuda_cell_strides positions, windows, names;
     int vectors; /* neighbours of positions, or channels, make vectors in all tensors */
     int pairs;   /* channels first: so do the half as many windows */
 

@@ -41,32 +41,6 @@ template <int RULES, typename Real> struct pgi_cell_bout {
     }
 };
 
-// Which taps of a window lie inside, on one axis.
-struct pgi_cell_clip {
-    int first, last;
-
-    template <int K> __device__ static pgi_cell_clip of(int o, int pad, int in)
-    {
-        return {max(0, pad - 2 * o), min(K - 1, in - 1 - (2 * o - pad))};
-    }
-
-    __device__ int clip(int tap) const
-    {
-        return min(max(tap, first), last);
-    }
-
-    __device__ bool whole(int k) const
-    {
-        return first == 0 && last == k - 1;
-    }
-};
-
-__device__ static int clip_code(int code, const pgi_cell_clip &d, const pgi_cell_clip &h,
-                                const pgi_cell_clip &w)
-{
-    return d.clip(code >> 4) << 4 | h.clip(code >> 2 & 3) << 2 | w.clip(code & 3);
-}
-
 template <typename T, int V>
 __device__ static void store_values(T *to, const pgi_real<T> (&values)[V], pgi_real<T> alpha,
                                     pgi_real<T> beta, bool vectors, int room)

@@ -6,8 +6,8 @@
 #include "cuda/kernels/ring.cuh"
 #include "cuda/kernels/vector.cuh"
 
-// The inverses of a segment's divisors, in shared memory.
-template <typename T, int V> struct pgi_inverses {
+// The inverses of a segment's divisors, in shared memory. PLAIN: all windows have one divisor.
+template <typename T, int V, bool PLAIN> struct pgi_inverses {
     typedef pgi_real<T> Real;
     pgi_inverse<Real> *at;
     pgi_inverse<Real> one; // of all windows, if they are alike
@@ -18,7 +18,7 @@ template <typename T, int V> struct pgi_inverses {
 
         at = (pgi_inverse<Real> *)shared;
         one = inverse_of((Real)all.divisor);
-        for (int i = (int)threadIdx.x; i < count; i += (int)blockDim.x) {
+        for (int i = (int)threadIdx.x; !PLAIN && i < count; i += (int)blockDim.x) {
             const int64_t window = first + i;
 
             if (all.divisor_rule == 0)
@@ -34,16 +34,16 @@ template <typename T, int V> struct pgi_inverses {
     }
 
     // The terms of places from one on, V of each.
-    template <int P>
+    template <bool FORWARD, int P>
     __device__ void make_batch(const pgi_cuda_march &all, const pgi_vector<T, V> (&from)[P],
                                Real (&value)[P * V], int first) const
     {
 #pragma unroll
         for (int i = 0; i < P * V; i++)
             value[i] = widen(from[i / V], i % V);
-        if (all.forward) {
+        if (FORWARD) {
             add_zero(value);
-        } else if (all.divisor_rule == 0) {
+        } else if (PLAIN || all.divisor_rule == 0) {
             make_terms(value, one, are_ordinary(from));
         } else {
             pgi_inverse<Real> inverse[P * V];
@@ -65,43 +65,60 @@ template <typename T, int V> struct pgi_inverses {
 
 #pragma unroll
         for (int i = 0; i < V; i++)
-            inverse[i] = at[place];
+            inverse[i] = PLAIN ? one : at[place];
         make_means(sum, inverse, inverse[0].high != 0);
     }
 };
 
-template <typename T, int L, int V>
+template <typename T, int V>
+__device__ static bool are_aligned(const pgi_cuda_march &all, const pgi_cuda_memory &memory)
+{
+    return is_aligned<T, V>((const T *)memory.source + all.source_begin) &&
+           is_aligned<T, V>((const T *)memory.target);
+}
+
+template <typename T, int V>
+__device__ static bool is_plain(const pgi_cuda_march &all, const pgi_cuda_memory &memory)
+{
+    return all.alpha == 1 && all.beta == 0 && all.divisor_rule == 0 &&
+           are_aligned<T, V>(all, memory);
+}
+
+// PLAIN: also, pairs are aligned and results stored as they are. Then there are registers for two
+// batches under way, which elements of two bytes need; the loop is unrolled for them, since moving
+// what has not come would wait for it.
+template <typename T, int L, int V, bool FORWARD, bool PLAIN>
 __device__ static void march_channels(const pgi_cuda_march &all, const pgi_cuda_memory &memory)
 {
     typedef pgi_real<T> Real;
-    constexpr int P = PGI_CHANNELS_BATCH, AHEAD = (L - 1 + P - 1) / P * P;
+    constexpr int P = PGI_CHANNELS_BATCH, LOST = (L - 1 + P - 1) / P * P;
+    constexpr int AHEAD = PLAIN && sizeof(T) == 2 ? 2 : 1;
     extern __shared__ __align__(16) char shared[];
     const int begin = (int)blockIdx.y * all.segment, sources = (int)all.march.sources;
     const int end = min(begin + all.segment, (int)all.march.targets);
-    const int first = begin + (int)all.march.shift + L - 1 - AHEAD;
-    const pgi_inverses<T, V> inverses(all, all.forward ? begin : first, all.segment + AHEAD + P,
-                                      shared);
+    const int first = begin + (int)all.march.shift + L - 1 - LOST;
+    const pgi_inverses<T, V, PLAIN> inverses(all, FORWARD ? begin : first, all.segment + LOST + P,
+                                             shared);
     const int64_t thread = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     const int groups = (int)all.column.targets / V;
     const int64_t row = thread / groups, channel = thread % groups * V;
     const int64_t source_stride = all.march.source_stride, target_stride = all.march.target_stride;
+    const Real alpha = PLAIN ? 1 : (Real)all.alpha, beta = PLAIN ? 0 : (Real)all.beta;
+    const bool aligned = PLAIN || are_aligned<T, V>(all, memory);
     pgi_ring<Real, L> ring[V];
-    pgi_vector<T, V> next[P];
+    pgi_vector<T, V> next[AHEAD][P];
 
     if (row >= all.row.targets)
         return;
     const T *from = (const T *)memory.source + all.source_begin + row * all.row.source_stride +
                     channel + first * source_stride;
     T *to = (T *)memory.target + row * all.row.target_stride + channel + begin * target_stride;
-    const bool aligned = is_aligned<T, V>((const T *)memory.source + all.source_begin) &&
-                         is_aligned<T, V>((const T *)memory.target);
-    const auto fetch = [&](int step) {
+    const auto fetch = [&](pgi_vector<T, V>(&into)[P], int step, bool wanted) {
 #pragma unroll
         for (int p = 0; p < P; p++) {
-            next[p] = {};
-            if ((unsigned)(step + p) < (unsigned)sources) {
-                load_vector(from + p * source_stride, &next[p], aligned);
-            }
+            into[p] = {};
+            load_vector_if(wanted && (unsigned)(step + p) < (unsigned)sources,
+                           from + p * source_stride, &into[p], aligned);
         }
         from += P * source_stride;
     };
@@ -109,13 +126,21 @@ __device__ static void march_channels(const pgi_cuda_march &all, const pgi_cuda_
 #pragma unroll
     for (int i = 0; i < V; i++)
         ring[i].clear();
-    fetch(first);
-    for (int done = -AHEAD; begin + done < end; done += P) {
+#pragma unroll
+    for (int k = 0; k < AHEAD; k++)
+        fetch(next[k], first + k * P, true);
+#pragma unroll AHEAD
+    for (int done = -LOST; begin + done < end; done += P) {
+        const int late = done + AHEAD * P;
         Real sum[V][P], value[P * V];
 
-        inverses.make_batch(all, next, value, done + AHEAD);
-        if (begin + done + P < end)
-            fetch(first + done + AHEAD + P);
+        inverses.template make_batch<FORWARD>(all, next[0], value, done + LOST);
+#pragma unroll
+        for (int p = 0; p < P; p++)
+#pragma unroll
+            for (int k = 1; k < AHEAD; k++)
+                next[k - 1][p] = next[k][p];
+        fetch(next[AHEAD - 1], first + LOST + late, begin + late < end);
 #pragma unroll
         for (int i = 0; i < V; i++) {
             Real column[P];
@@ -136,9 +161,9 @@ __device__ static void march_channels(const pgi_cuda_march &all, const pgi_cuda_
 #pragma unroll
             for (int i = 0; i < V; i++)
                 made[i] = sum[i][p];
-            if (all.forward)
+            if (FORWARD)
                 inverses.divide(made, done + p);
-            store_scaled(to, made, (Real)all.alpha, (Real)all.beta, aligned);
+            store_scaled(to, made, alpha, beta, aligned);
             to += target_stride;
         }
     }
@@ -149,7 +174,14 @@ __device__ static void march_channels(const pgi_cuda_march &all, const pgi_cuda_
         pgi_channels_##each##_##length##_##suffix(const __grid_constant__ pgi_cuda_march march,    \
                                                   const pgi_cuda_memory memory)                    \
     {                                                                                              \
-        march_channels<type, length, each>(march, memory);                                         \
+        const bool plain = is_plain<type, each>(march, memory);                                    \
+                                                                                                   \
+        if (march.forward)                                                                         \
+            plain ? march_channels<type, length, each, true, true>(march, memory)                  \
+                  : march_channels<type, length, each, true, false>(march, memory);                \
+        else                                                                                       \
+            plain ? march_channels<type, length, each, false, true>(march, memory)                 \
+                  : march_channels<type, length, each, false, false>(march, memory);               \
     }
 
 #define CHANNELS_OF_TYPE(length, suffix, type)                                                     \

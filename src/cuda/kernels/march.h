@@ -4,6 +4,7 @@
 #define PGI_CUDA_KERNELS_MARCH_H
 
 #include "core/axis.h"
+#include "cuda/kernels/quotient.h"
 
 /* Sides of windows that there are kernels for, by rank. */
 #define PGI_MARCH_SIDES_1(each) each(3, 1) each(5, 1) each(7, 1) each(9, 1) each(25, 1)
@@ -34,6 +35,14 @@
 #define PGI_CHANNELS_EACH    2
 #define PGI_CHANNELS_BATCH   8
 #define PGI_CHANNELS_THREADS 256
+
+/* Where rows lie one behind the other and are marched along in shared memory: elements of a vector,
+ * vectors that a run needs on either side, and threads of a block. */
+#define PGI_ROWS_VECTOR(bytes) (16 / (int)(bytes))
+#define PGI_ROWS_BESIDE(side, bytes)                                                               \
+    (((side) / 2 + PGI_ROWS_VECTOR(bytes) - 1) / PGI_ROWS_VECTOR(bytes))
+#define PGI_ROWS_THREADS 64
+#define PGI_ROWS_MOST    128
 
 /* One of the three axes of a tile: the one that is marched along, its rows, its columns. Target t
  * takes sources t + shift, t + shift + 1, ...; both count from the first of their views. */
@@ -89,6 +98,9 @@ typedef struct pgi_cuda_march {
     /* In shared memory, behind the sources: where tiles lie, before and after the rows' stage;
      * inverses of all counts; what cells count, and steps; where single sources and targets are. */
     int cells_at, summed_at, inverses_at, counts_at, steps_at, sources_at, singles_at;
+
+    /* Rows in shared memory: `segment` and `pitch` are in vectors, which a row has so many of. */
+    pgi_cuda_quotient by_row;
 } pgi_cuda_march;
 
 #endif

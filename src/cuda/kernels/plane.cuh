@@ -8,14 +8,6 @@
 #include "cuda/kernels/plane.h"
 #include "cuda/kernels/quotient.cuh"
 
-/* One of the planes of a block. */
-struct pgi_member {
-    unsigned number; /* of the plane */
-    bool exists;
-    int64_t source, target; /* offsets of its first elements */
-    int64_t base;           /* the index of its first place */
-};
-
 __device__ inline int64_t plane_offset(const pgi_cuda_strides &strides, unsigned batch,
                                        unsigned channel)
 {
@@ -45,21 +37,10 @@ __device__ inline pgi_spot spot_of(int i, const int (&extent)[3], const pgi_cuda
     return {{slice, row - slice * extent[1], i - row * extent[2]}};
 }
 
-/* Not inline: it is rare, and kernels have many offsets. */
-__device__ static __noinline__ int64_t uneven_offset(const pgi_cuda_strides *strides, int i,
-                                                     const int (*extent)[3],
-                                                     const pgi_cuda_quotient (*by)[2])
+/* From a plane's first element to that of a row, of H and D, and a column. */
+__device__ inline int offset_of(const pgi_cuda_strides &strides, int row, int column)
 {
-    const pgi_spot spot = spot_of(i, *extent, *by);
-
-    return spot.at[0] * strides->place[0] + spot.at[1] * strides->place[1] +
-           spot.at[2] * strides->place[2];
-}
-
-__device__ inline int64_t element_offset(const pgi_cuda_strides &strides, int i,
-                                         const int (&extent)[3], const pgi_cuda_quotient (&by)[2])
-{
-    return strides.even ? i * strides.place[2] : uneven_offset(&strides, i, &extent, &by);
+    return row * strides.row + column * strides.column;
 }
 
 #endif

@@ -8,16 +8,31 @@
 
 #include <stdint.h>
 
-/* Windows side by side that a thread finds the winners of; an odd number keeps threads out of each
- * other's banks. */
+/* Forward: windows side by side that a thread finds the winners of. */
 #define PGI_PLANE_RUN 7
 
-/* Where elements of a tensor lie: batch, channels, D, H, W. */
+/* Windows that are added together, backward, and places that are loaded together, forward. */
+#define PGI_PLANE_GROUP 4
+
+/* Backward: warps that add and that fetch, and windows that a thread fetches together at most. */
+#define PGI_PLANE_ADDERS   4
+#define PGI_PLANE_FETCHERS 12
+#define PGI_PLANE_BATCH    4
+
+/* Where elements of a tensor lie. Rows are those of H, of all D. */
 typedef struct pgi_cuda_strides {
     int64_t batch, channel;
-    int64_t place[3];
-    int even; /* all neighbours in a plane are place[2] apart */
+    int row, column; /* all distances in a plane fit in an int */
+    int interleaved; /* neighbours in memory are of different planes */
 } pgi_cuda_strides;
+
+/* One of the planes of a block. */
+typedef struct pgi_member {
+    unsigned number; /* of the plane */
+    int exists;
+    int64_t source, target; /* offsets of its first elements */
+    int64_t base;           /* the index of its first place */
+} pgi_member;
 
 typedef struct pgi_cuda_plane {
     unsigned planes, channels; /* planes = batch * channels */
@@ -30,19 +45,24 @@ typedef struct pgi_cuda_plane {
     int nan;       /* a poolgrad_nan */
     int no_winner; /* -1 is an index */
 
-    int members;     /* planes of a block, a power of two */
-    int interleaved; /* neighbours in memory are of different planes */
-    int last;        /* forward: the last axis whose windows have more than a position */
-    int runs[3];     /* forward: PGI_PLANE_RUN windows of an axis at a time, so many times; or 0 */
-    int by_rows;     /* backward: rows are long enough to be added one by one */
-    int chunk;       /* backward: windows that are fetched at a time, whole rows if by_rows */
+    int members; /* planes of a block, a power of two */
+    int last;    /* the last axis whose windows have more than a position */
 
-    /* Elements from plane to plane in shared memory: positions, windows of a chunk, its rows, and
-     * what is left between axes. */
-    int place_pitch, chunk_pitch, row_pitch, column_pitch;
+    /* Forward. Windows of an axis are found PGI_PLANE_RUN at a time, so many times, or 0. Lines of
+     * an axis in shared memory, and elements from one to the next; from plane to plane those of the
+     * first and the last axis, and of the one between them. */
+    int runs[3], lines[3], line_pitch[3], member_pitch[2];
 
-    /* Quotients by in[2], in[1], out[2], out[1], their product, and runs. */
-    pgi_cuda_quotient by_in[2], by_out[2], by_area, by_runs[3];
+    /* Backward. Whether D has one position and one window; rows of places, and of windows; columns
+     * of dx that a thread adds for. A chunk is some rows of windows, or one of the pieces of a row;
+     * windows have slots in it, a whole number of groups in each of its rows. Places that are
+     * stored together. */
+    int flat, place_rows, window_rows, band;
+    int turns, chunk_rows, pieces, row_slots, slots;
+    int stage;
+
+    /* Quotients by in[2], in[1], out[2], out[1], lines, groups of a row, and row_slots. */
+    pgi_cuda_quotient by_in[2], by_out[2], by_lines[3], by_groups, by_row_slots;
 } pgi_cuda_plane;
 
 #endif

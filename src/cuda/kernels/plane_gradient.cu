@@ -1,340 +1,352 @@
 // SPDX-License-Identifier: MIT
-// The gradient of max pooling with large windows, a few planes at a time in shared memory.
+// The gradient of max pooling with large windows, some planes at a time in shared memory.
 //
-// In a row of windows the columns of the winners ascend: of two windows side by side, the later
-// could have an earlier winner only if both had both, and then they would have the same. So the
-// windows of a winner lie side by side in a row, as a run, and no other run of the row is its own:
-// runs are added at the same time, rows one after the other. Indices that are not of maxima, or
-// of maxima with `leading` NaN, may do otherwise; where they do, a warp takes the plane's windows
-// 32 at a time, and where several have one winner, adds theirs in their order.
+// A thread adds for one plane, and the planes of a warp lie side by side in shared memory, so that
+// whatever places their windows' winners are, no two lanes want the same bank. A plane is cut into
+// bands of columns with a thread each, which looks at all windows that reach its band, in their
+// order, and adds those whose winners lie there. Other warps fetch windows meanwhile, and check
+// their indices; two chunks of windows take turns.
 #include "cuda/kernels/plane.cuh"
 
-#define WARP      32
-#define ALL_LANES 0xffffffffu
+#define WARP     32
+#define ADDERS   (PGI_PLANE_ADDERS * WARP)
+#define FETCHERS (PGI_PLANE_FETCHERS * WARP)
+#define GROUP    PGI_PLANE_GROUP
+#define BATCH    PGI_PLANE_BATCH
 
-#define NO_PLACE 0xffff
+// A place is known by its cell: where its sums begin. Cells go down the columns, so that those of a
+// band follow each other.
+#define NO_CELL 0xffff
 
-// What shared memory holds of a plane: its sums, and twice what follows, of a chunk of windows. One
-// is added while the other is fetched.
+// What shared memory holds. Members are planes; the last dimension is theirs.
 template <typename T> struct pgi_shelf {
+    pgi_member *member;
     pgi_real<T> *sums;
-    T *dy;
-    uint16_t *place; // of every window's winner
-    uint16_t *begin; // the runs' first windows, and the end of the last
-    uint16_t *first; // the rows' first runs, and the end of the last
+    pgi_real<T> *stage; // sums on their way to memory, in place of the following
+    T *dy;              // of a chunk's slots: windows, each row's ending at a whole group
+    uint16_t *cell;     // of their winners
+    int pitch;          // from slot to slot: odd, for threads that store a member's slots
 
-    __device__ pgi_shelf(const pgi_cuda_plane &all, int member, int turn)
+    __device__ pgi_shelf(const pgi_cuda_plane &all, int turn = 0)
     {
         extern __shared__ char shared[];
-        const int copies = 2 * all.members, copy = turn % 2 * all.members + member;
-        pgi_real<T> *all_sums = (pgi_real<T> *)shared;
-        T *all_dy = (T *)(all_sums + all.members * all.place_pitch);
-        uint16_t *all_places = (uint16_t *)(all_dy + copies * all.chunk_pitch);
-        uint16_t *all_begins = all_places + copies * all.chunk_pitch;
+        int copy;
 
-        sums = all_sums + member * all.place_pitch;
-        dy = all_dy + copy * all.chunk_pitch;
-        place = all_places + copy * all.chunk_pitch;
-        begin = all_begins + copy * all.chunk_pitch;
-        first = all_begins + copies * all.chunk_pitch + copy * all.row_pitch;
+        pitch = all.members + 1;
+        copy = turn % 2 * all.slots * pitch;
+        member = (pgi_member *)shared;
+        sums = (pgi_real<T> *)(member + all.members);
+        stage = sums + all.places * all.members;
+        dy = (T *)stage + copy;
+        cell = (uint16_t *)((T *)stage + 2 * all.slots * pitch) + copy;
     }
 };
 
-// Windows [begin, begin + count) of a plane.
+// Windows [column, column + row_slots) of the rows from `row` on.
 struct pgi_chunk {
-    int begin, count;
+    int row, column;
+
+    __device__ void advance(const pgi_cuda_plane &all)
+    {
+        column += all.row_slots;
+        if (column >= all.out[2]) {
+            column = 0;
+            row += all.chunk_rows;
+        }
+    }
 };
 
-__device__ static pgi_chunk chunk_of(const pgi_cuda_plane &all, int turn)
+__device__ static bool is_within(const pgi_cuda_plane &all, int axis, int window, int position)
 {
-    const int begin = turn * all.chunk;
-
-    return {begin, min(all.chunk, all.windows - begin)};
+    return (unsigned)(position + all.pad[axis] - window * all.stride[axis]) <
+           (unsigned)all.kernel[axis];
 }
 
-// The place that window o's index names; NO_PLACE if none, or if the index is bad.
+// The same for D and H, of rows.
+__device__ static bool is_row_within(const pgi_cuda_plane &all, int window, int position)
+{
+    if (all.flat)
+        return is_within(all, 1, window, position);
+    const int slice = (int)quick_quotient((unsigned)window, all.by_out[1]);
+    const int at = (int)quick_quotient((unsigned)position, all.by_in[1]);
+
+    return is_within(all, 0, slice, at) &&
+           is_within(all, 1, window - slice * all.out[1], position - at * all.in[1]);
+}
+
+// The cell that an index names; NO_CELL if none, or if the index is bad.
 template <typename Index>
-__device__ static int place_of_index(const pgi_cuda_plane &all, const pgi_member &plane,
-                                     Index found, int o, unsigned long long *bad)
+__device__ static int cell_of_index(const pgi_cuda_plane &all, const pgi_member &plane, Index found,
+                                    int row, int column, unsigned long long *bad)
 {
     const int64_t index = sizeof(Index) == 8 || found != (Index)-1 ? (int64_t)found : -1;
     const uint64_t place = (uint64_t)(index - plane.base);
-    bool good = place < (uint64_t)all.places;
+    const int at_row = (int)quick_quotient((unsigned)place, all.by_in[0]);
+    const int at = (int)place - at_row * all.in[2];
 
-    if (good) {
-        const pgi_spot window = spot_of(o, all.out, all.by_out);
-        const pgi_spot winner = spot_of((int)place, all.in, all.by_in);
-
-#pragma unroll
-        for (int k = 0; k < 3; k++) {
-            const int start = window.at[k] * all.stride[k] - all.pad[k];
-
-            good = good && (unsigned)(winner.at[k] - start) < (unsigned)all.kernel[k];
-        }
-    }
-    if (!good && !(index == -1 && all.no_winner))
-        atomicMin(bad, (unsigned long long)((int64_t)plane.number * all.windows + o));
-    return good ? (int)place : NO_PLACE;
+    if (place < (unsigned)all.places && is_within(all, 2, column, at) &&
+        is_row_within(all, row, at_row))
+        return (at * all.place_rows + at_row) * all.members;
+    if (index != -1 || !all.no_winner)
+        atomicMin(bad, (unsigned long long)((int64_t)plane.number * all.windows +
+                                            row * all.out[2] + column));
+    return NO_CELL;
 }
 
 // Winners that were found in x are places.
-__device__ static int place_of_index(const pgi_cuda_plane &, const pgi_member &, uint16_t found,
-                                     int, unsigned long long *)
+__device__ static int cell_of_index(const pgi_cuda_plane &all, const pgi_member &, uint16_t found,
+                                    int, int, unsigned long long *)
 {
-    return found;
+    const int row = (int)quick_quotient(found, all.by_in[0]);
+    const int cell = ((found - row * all.in[2]) * all.place_rows + row) * all.members;
+
+    return found == 0xffff ? NO_CELL : cell;
 }
 
-// Fetches every WARP-th window of a chunk, from `lane` on; several at a time are under way.
-template <typename T, typename Index>
-__device__ static void fetch_windows(const pgi_cuda_plane &all, const pgi_cuda_memory &memory,
-                                     const pgi_member &plane, const pgi_chunk &chunk, int lane,
-                                     const pgi_shelf<T> &shelf)
-{
-    constexpr int BATCH = 10;
-    const T *dy = (const T *)memory.source + plane.source;
-    const Index *indices = (const Index *)memory.indices + plane.source;
+// What a thread fetches of every chunk: some windows of one member, or one window of some members,
+// as the memory goes.
+struct pgi_errand {
+    int slot, slot_step, member, member_step;
+    int row[BATCH], column[BATCH]; // of the slots; a row behind all others if there is no such slot
+    int64_t offset[BATCH];         // in memory, from the beginning of a chunk
 
-    for (int first = lane; first < chunk.count; first += BATCH * WARP) {
-        Index index[BATCH];
-        T term[BATCH];
+    __device__ void begin(const pgi_cuda_plane &all, const pgi_member *members, int fetcher)
+    {
+        const bool across = all.source.interleaved;
+        const int side = across ? all.members : all.slots, sides = FETCHERS / side;
+        const int along = fetcher % side, other = fetcher / side;
 
+        slot = across ? other : along;
+        member = across ? along : other;
+        slot_step = across ? sides : 0;
+        member_step = across ? 0 : sides;
 #pragma unroll
         for (int k = 0; k < BATCH; k++) {
-            const int o = chunk.begin + min(first + k * WARP, chunk.count - 1);
-            const int64_t offset = element_offset(all.source, o, all.out, all.by_out);
+            const int at = slot + k * slot_step, m = member + k * member_step;
 
-            index[k] = indices[offset];
-            term[k] = dy[offset];
+            row[k] = (int)quick_quotient((unsigned)at, all.by_row_slots);
+            column[k] = at - row[k] * all.row_slots;
+            offset[k] = 0;
+            if (other < sides && at < all.slots && m < all.members && members[m].exists)
+                offset[k] = members[m].source + offset_of(all.source, row[k], column[k]);
+            else
+                row[k] = all.window_rows;
         }
+    }
+
+    // Whether the k-th is a window of a chunk.
+    __device__ bool has(const pgi_cuda_plane &all, const pgi_chunk &chunk, int k) const
+    {
+        return row[k] + chunk.row < all.window_rows && column[k] + chunk.column < all.out[2];
+    }
+};
+
+// Windows on their way from memory to their slots.
+template <typename T, typename Index> struct pgi_windows {
+    T dy[BATCH];
+    Index index[BATCH];
+
+    __device__ void load(const pgi_cuda_plane &all, const pgi_cuda_memory &memory,
+                         const pgi_errand &errand, const pgi_chunk &chunk)
+    {
+        const int begin = offset_of(all.source, chunk.row, chunk.column);
+
+#pragma unroll
+        for (int k = 0; k < BATCH; k++)
+            if (errand.has(all, chunk, k)) {
+                dy[k] = ((const T *)memory.source + begin)[errand.offset[k]];
+                index[k] = ((const Index *)memory.indices + begin)[errand.offset[k]];
+            }
+    }
+
+    __device__ void put(const pgi_cuda_plane &all, const pgi_cuda_memory &memory,
+                        const pgi_errand &errand, const pgi_chunk &chunk,
+                        const pgi_shelf<T> &shelf) const
+    {
 #pragma unroll
         for (int k = 0; k < BATCH; k++) {
-            const int i = first + k * WARP;
+            const int m = errand.member + k * errand.member_step;
+            const int at = (errand.slot + k * errand.slot_step) * shelf.pitch + m;
 
-            if (i < chunk.count) {
-                shelf.dy[i] = term[k];
-                shelf.place[i] =
-                    (uint16_t)place_of_index(all, plane, index[k], chunk.begin + i, memory.bad);
+            if (errand.has(all, chunk, k)) {
+                shelf.dy[at] = dy[k];
+                shelf.cell[at] = (uint16_t)cell_of_index(
+                    all, shelf.member[m], index[k], errand.row[k] + chunk.row,
+                    errand.column[k] + chunk.column, memory.bad);
+            } else if (errand.row[k] < all.chunk_rows) {
+                shelf.cell[at] = NO_CELL;
             }
         }
     }
-}
-
-__device__ static int column_of(const pgi_cuda_plane &all, int place)
-{
-    return place - (int)quick_quotient((unsigned)place, all.by_in[0]) * all.in[2];
-}
-
-// A warp finds the runs in a chunk of its plane's rows. Whether they are as they should be.
-template <typename T>
-__device__ static bool find_runs(const pgi_cuda_plane &all, int count, int lane,
-                                 const pgi_shelf<T> &shelf)
-{
-    int runs = 0;
-    bool ascends = true;
-
-#pragma unroll 2
-    for (int from = 0; from < count; from += WARP) {
-        const int i = from + lane;
-        const bool there = i < count;
-        const int mine = there ? shelf.place[i] : 0, before = there && i ? shelf.place[i - 1] : 0;
-        const int row = (int)quick_quotient((unsigned)i, all.by_out[0]);
-        const bool opens = there && row * all.out[2] == i;
-        const bool begins = opens || (there && mine != before);
-        const unsigned beginnings = __ballot_sync(ALL_LANES, begins);
-        const int run = runs + __popc(beginnings & ((1u << lane) - 1));
-
-        if (begins) {
-            ascends = ascends && mine != NO_PLACE &&
-                      (opens || column_of(all, mine) > column_of(all, before));
-            shelf.begin[run] = (uint16_t)i;
-            if (opens)
-                shelf.first[row] = (uint16_t)run;
-        }
-        runs += __popc(beginnings);
-    }
-    if (lane == 0) {
-        shelf.begin[runs] = (uint16_t)count;
-        shelf.first[quick_quotient((unsigned)count, all.by_out[0])] = (uint16_t)runs;
-    }
-    return ascends;
-}
-
-// Windows [begin, end), and their winner.
-struct pgi_winner_run {
-    int begin, end, place;
 };
 
-template <typename T>
-__device__ static pgi_winner_run run_of(const pgi_shelf<T> &shelf, int run, int end)
-{
-    if (run >= end)
-        return {0, 0, 0};
-    const int begin = shelf.begin[run];
+// The columns of a member that a thread adds for, as cells, and the windows of a row that reach
+// them.
+struct pgi_band {
+    int cell, cells;
+    int first, end;
+};
 
-    return {begin, shelf.begin[run + 1], shelf.place[begin]};
+__device__ static pgi_band band_of(const pgi_cuda_plane &all, const pgi_member &plane, int band)
+{
+    const int column = band * all.band, end = plane.exists ? min(column + all.band, all.in[2]) : 0;
+    const int before = column + all.pad[2] - all.kernel[2]; // the last start of a window before it
+    const int cells = all.place_rows * all.members;
+
+    return {column * cells, max(end - column, 0) * cells,
+            before < 0 ? 0 : before / all.stride[2] + 1,
+            min((end - 1 + all.pad[2]) / all.stride[2] + 1, all.out[2])};
 }
 
-// Adds a run to its winner's sum; what is loaded behind its end is not used.
+// Adds GROUP windows, all of a member. Sums are loaded together; where a window before has the same
+// winner, its sum is the newer one.
 template <typename T>
-__device__ static void add_run(const pgi_shelf<T> &shelf, const pgi_winner_run &run)
+__device__ static void add_group(const T *dy, const uint16_t *cells, int pitch,
+                                 const pgi_band &band, pgi_real<T> *sums)
 {
-    constexpr int BATCH = 8;
-
-    if (run.begin >= run.end)
-        return;
-    pgi_real<T> sum = shelf.sums[run.place];
-
-#pragma unroll 1
-    for (int i = run.begin; i < run.end; i += BATCH) {
-        pgi_real<T> term[BATCH];
+    unsigned cell[GROUP];
+    bool mine[GROUP];
+    pgi_real<T> sum[GROUP];
 
 #pragma unroll
-        for (int k = 0; k < BATCH; k++)
-            term[k] = widen(shelf.dy[i + k]);
-#pragma unroll
-        for (int k = 0; k < BATCH; k++)
-            if (k == 0 || i + k < run.end)
-                sum = sum + term[k];
+    for (int k = 0; k < GROUP; k++) {
+        cell[k] = cells[k * pitch];
+        mine[k] = cell[k] - (unsigned)band.cell < (unsigned)band.cells;
+        sum[k] = mine[k] ? sums[cell[k]] : 0;
     }
-    shelf.sums[run.place] = sum;
+#pragma unroll
+    for (int k = 0; k < GROUP; k++) {
+#pragma unroll
+        for (int before = 0; before < k; before++)
+            if (cell[before] == cell[k])
+                sum[k] = sum[before];
+        sum[k] = sum[k] + widen(dy[k * pitch]);
+    }
+#pragma unroll
+    for (int k = 0; k < GROUP; k++)
+        if (mine[k])
+            sums[cell[k]] = sum[k];
 }
 
-// A warp adds rows of all planes, each with its part of the lanes: rows have few runs.
 template <typename T>
-__device__ static void add_rows(const pgi_cuda_plane &all, int rows, int lane, int turn)
+__device__ static void add_chunk(const pgi_cuda_plane &all, const pgi_shelf<T> &shelf,
+                                 const pgi_chunk &chunk, const pgi_band &band, int member)
 {
-    const int lanes = WARP / all.members, mine = lane % lanes;
-    const pgi_shelf<T> shelf(all, lane / lanes, turn);
-    const bool exists = member_of(all, lane / lanes).exists;
-    pgi_winner_run next = {0, 0, 0};
-    int next_end = 0;
+    const int first = max(band.first - chunk.column, 0) / GROUP * GROUP;
+    const int end = min(band.end - chunk.column, all.row_slots);
+    const int rows = min(all.chunk_rows, all.window_rows - chunk.row);
 
-#pragma unroll 1
-    for (int row = -1; row < rows; row++) {
-        const pgi_winner_run run = next;
-        const int end = next_end;
+    for (int row = 0; row < rows; row++)
+        for (int slot = first; slot < end; slot += GROUP) {
+            const int at = (row * all.row_slots + slot) * shelf.pitch + member;
 
-        // the next row's runs, while this one's are added
-        if (exists && row + 1 < rows) {
-            next_end = shelf.first[row + 2];
-            next = run_of(shelf, shelf.first[row + 1] + mine, next_end);
+            add_group(shelf.dy + at, shelf.cell + at, shelf.pitch, band, shelf.sums + member);
         }
-        add_run(shelf, run);
-        if (exists && row >= 0)
-            for (int more = shelf.first[row] + mine + lanes; more < end; more += lanes)
-                add_run(shelf, run_of(shelf, more, end));
-        __syncwarp();
-    }
 }
 
-// A warp adds windows of one plane, 32 at a time.
+// Sums to memory: as they lie if channels do, else transposed on the way.
 template <typename T>
-__device__ static void add_windows(int count, int lane, const pgi_shelf<T> &shelf)
+__device__ static void store_sums(const pgi_cuda_plane &all, const pgi_cuda_memory &memory)
 {
     typedef pgi_real<T> Real;
+    const pgi_shelf<T> shelf(all);
+    const int member = (int)threadIdx.x % all.members, first = (int)threadIdx.x / all.members;
+    const int step = (ADDERS + FETCHERS) / all.members;
+    const int warp = (int)threadIdx.x / WARP, lane = (int)threadIdx.x % WARP;
+    const Real alpha = (Real)all.alpha, beta = (Real)all.beta;
+    const auto row_of = [&](int i) { return (int)quick_quotient((unsigned)i, all.by_in[0]); };
+    const auto sum_of = [&](int row, int column) {
+        return shelf.sums[(column * all.place_rows + row) * all.members + member];
+    };
 
-    for (int from = 0; from < count; from += WARP) {
-        const int i = from + lane;
-        const int place = i < count ? shelf.place[i] : NO_PLACE;
-        const Real term = i < count ? widen(shelf.dy[i]) : 0;
-        // lanes that have one place; the lowest adds for all of them, in their order
-        const unsigned same = __match_any_sync(ALL_LANES, place);
-        const bool leads = place != NO_PLACE && (same & ((1u << lane) - 1)) == 0;
-        unsigned rest = leads ? same : 0;
-        Real sum = leads ? shelf.sums[place] : 0;
+    if (all.target.interleaved) {
+        T *const dx = (T *)memory.target + shelf.member[member].target;
 
-        while (__any_sync(ALL_LANES, rest != 0)) {
-            const int next = rest ? __ffs((int)rest) - 1 : 0;
-            const Real theirs = __shfl_sync(ALL_LANES, term, next);
+        if (shelf.member[member].exists)
+#pragma unroll 4
+            for (int i = first; i < all.places; i += step) {
+                const int row = row_of(i), column = i - row * all.in[2];
 
-            if (rest)
-                sum = sum + theirs;
-            rest &= rest - 1;
-        }
-        if (leads)
-            shelf.sums[place] = sum;
-        __syncwarp();
-    }
-}
-
-// `ordered`: all of the chunk's runs are as they should be.
-template <typename T>
-__device__ static void add_chunk(const pgi_cuda_plane &all, int turn, bool ordered, int lane)
-{
-    const int count = chunk_of(all, turn).count;
-
-    if (ordered) {
-        add_rows<T>(all, (int)quick_quotient((unsigned)count, all.by_out[0]), lane, turn);
+                store(dx + offset_of(all.target, row, column), sum_of(row, column), alpha, beta);
+            }
         return;
     }
-    for (int member = 0; member < all.members; member++)
-        if (member_of(all, member).exists)
-            add_windows(count, lane, pgi_shelf<T>(all, member, turn));
+    for (int from = 0; from < all.places; from += all.stage) {
+        const int count = min(all.stage, all.places - from);
+
+#pragma unroll 4
+        for (int i = first; i < count; i += step) {
+            const int row = row_of(from + i);
+
+            shelf.stage[i * shelf.pitch + member] = sum_of(row, from + i - row * all.in[2]);
+        }
+        __syncthreads();
+        for (int i = lane; i < count; i += WARP) {
+            const int row = row_of(from + i);
+            T *const dx =
+                (T *)memory.target + offset_of(all.target, row, from + i - row * all.in[2]);
+
+#pragma unroll 2
+            for (int m = warp; m < all.members; m += PGI_PLANE_ADDERS + PGI_PLANE_FETCHERS) {
+                const pgi_member &plane = shelf.member[m];
+
+                if (plane.exists)
+                    store(dx + plane.target, shelf.stage[i * shelf.pitch + m], alpha, beta);
+            }
+        }
+        __syncthreads();
+    }
 }
 
-// Waits for those that fetch what the warp's plane has.
-__device__ static void await_fetchers(const pgi_cuda_plane &all)
-{
-    __syncwarp();
-    if (all.interleaved)
-        asm volatile("bar.sync 1, %0;" ::"r"(all.members * WARP) : "memory");
-}
-
-// The first warp adds, the others fetch for it.
 template <typename T, typename Index>
 __device__ static void plane_gradient(const pgi_cuda_plane &all, const pgi_cuda_memory &memory)
 {
-    typedef pgi_real<T> Real;
-    const int warp = (int)threadIdx.x / WARP - 1, warp_lane = (int)threadIdx.x % WARP;
-    const int fetcher = (int)threadIdx.x - WARP;
-    const bool adds = warp < 0;
-    // to fetch and to store, threads go with the memory
-    const int member = adds ? 0 : all.interleaved ? fetcher % all.members : warp;
-    const int lane = all.interleaved ? fetcher / all.members : warp_lane;
-    const int turns = (all.windows + all.chunk - 1) / all.chunk;
-    const pgi_member plane = member_of(all, member);
-    const pgi_shelf<T> shelf(all, member, 0);
-    // whether what the warp has found in its plane is ordered
-    const auto fetch = [&](int turn) {
-        const pgi_chunk chunk = chunk_of(all, turn);
-
-        if (plane.exists)
-            fetch_windows<T, Index>(all, memory, plane, chunk, lane,
-                                    pgi_shelf<T>(all, member, turn));
-        if (!all.by_rows)
-            return false;
-        await_fetchers(all);
-        return !member_of(all, warp).exists ||
-               find_runs(all, chunk.count, warp_lane, pgi_shelf<T>(all, warp, turn));
+    const int thread = (int)threadIdx.x, member = thread % all.members;
+    const bool adds = thread < ADDERS;
+    const pgi_shelf<T> shelf(all);
+    pgi_windows<T, Index> windows[2]; // of the next turn, and of that after it
+    pgi_errand errand;
+    pgi_band band;
+    pgi_chunk chunk = {0, 0}, ahead = {0, 0}; // that is put or added, and that is loaded
+    const auto take_turn = [&](int turn, pgi_windows<T, Index> &fetched) {
+        if (!adds && turn < all.turns) {
+            fetched.put(all, memory, errand, chunk, pgi_shelf<T>(all, turn));
+            fetched.load(all, memory, errand, ahead);
+            chunk.advance(all);
+            ahead.advance(all);
+        }
+        if (adds && turn > 0 && turn <= all.turns) {
+            add_chunk(all, pgi_shelf<T>(all, turn - 1), chunk, band, member);
+            chunk.advance(all);
+        }
+        __syncthreads();
     };
-    bool ordered = true;
 
-    if (!adds) {
-        for (int i = lane; i < all.places; i += WARP)
-            shelf.sums[i] = 0;
-        ordered = fetch(0);
-    }
-    for (int turn = 0; turn < turns; turn++) {
-        const bool all_ordered = !__syncthreads_or(!ordered);
-
-        if (adds)
-            add_chunk<T>(all, turn, all_ordered, warp_lane);
-        else if (turn + 1 < turns)
-            ordered = fetch(turn + 1);
-    }
+    if (thread < all.members)
+        shelf.member[thread] = member_of(all, thread);
+    for (int i = thread; i < all.places * all.members; i += ADDERS + FETCHERS)
+        shelf.sums[i] = 0;
     __syncthreads();
-    if (!adds && plane.exists) {
-        T *dx = (T *)memory.target + plane.target;
-
-        for (int i = lane; i < all.places; i += WARP)
-            store(dx + element_offset(all.target, i, all.in, all.by_in), shelf.sums[i],
-                  (Real)all.alpha, (Real)all.beta);
+    band = band_of(all, shelf.member[member], thread / all.members);
+    if (!adds) {
+        errand.begin(all, shelf.member, thread - ADDERS);
+#pragma unroll
+        for (int k = 0; k < 2; k++) {
+            windows[k].load(all, memory, errand, ahead);
+            ahead.advance(all);
+        }
     }
+    for (int turn = 0; turn <= all.turns; turn += 2) {
+        take_turn(turn, windows[0]);
+        take_turn(turn + 1, windows[1]);
+    }
+    store_sums<T>(all, memory);
 }
 
 #define GRADIENT(width, index, suffix, type)                                                       \
-    extern "C" __global__ void __launch_bounds__(160) pgi_plane_gradient_##width##_##suffix(       \
-        const __grid_constant__ pgi_cuda_plane all, const pgi_cuda_memory memory)                  \
+    extern "C" __global__ void __launch_bounds__(ADDERS + FETCHERS, 1)                             \
+        pgi_plane_gradient_##width##_##suffix(const __grid_constant__ pgi_cuda_plane all,          \
+                                              const pgi_cuda_memory memory)                        \
     {                                                                                              \
         plane_gradient<type, index>(all, memory);                                                  \
     }

@@ -1,99 +1,166 @@
 // SPDX-License-Identifier: MIT
 // Max pooling with large windows, forward: a plane, or a few that lie side by side, in shared
-// memory. Winners are found axis by axis.
+// memory. Winners are found axis by axis. The positions of an axis are lines there, with room for
+// what windows have outside the plane; neighbouring threads have neighbouring lines, an odd number
+// of elements apart, and leave what they find as lines of the next axis.
 #include "cuda/kernels/bid.cuh"
 #include "cuda/kernels/plane.cuh"
+#include "cuda/kernels/vector.cuh"
 
 #include <math_constants.h>
 
-// The bids of an axis that are met by windows: [before][in][inner].
-struct pgi_line {
-    int axis, inner;
-    pgi_cuda_quotient by_inner;
+#define RUN   PGI_PLANE_RUN
+#define GROUP PGI_PLANE_GROUP
+
+// Bids of an axis, line by line. Those of the first have their places in their order.
+template <typename Bid, bool FIRST> struct pgi_lines {
+    typename Bid::Key *key;
+    uint16_t *place;
+
+    __device__ pgi_lines operator+(int i) const
+    {
+        return {key + i, place + i};
+    }
+
+    __device__ Bid operator[](int i) const
+    {
+        if constexpr (sizeof(Bid) == sizeof(typename Bid::Key))
+            return {key[i]};
+        else
+            return {key[i], FIRST ? i : place[i]};
+    }
+
+    __device__ void put(int i, const Bid &bid) const
+    {
+        key[i] = bid.key;
+        if constexpr (sizeof(Bid) > sizeof(typename Bid::Key))
+            place[i] = (uint16_t)bid.place;
+    }
 };
 
-// RUN windows side by side, of an axis with stride 1 whose windows all have a position: what all of
-// them have is looked at once. The others' taps before that are gone through from its end, those
-// behind it from its beginning. A tap outside is that at the edge, which the window has anyway.
-template <typename From, typename To>
-__device__ static void contest_run(const pgi_cuda_plane &all, const pgi_line &line, int task,
-                                   const From &from, const To &to)
+// RUN windows side by side, with stride 1: what all of them have is looked at once. The others'
+// taps before that are gone through from its end, those behind it from its beginning.
+template <typename Bid, bool FIRST>
+__device__ static void contest_run(const pgi_lines<Bid, FIRST> &tap, int kernel, Bid (&best)[RUN])
 {
-    constexpr int RUN = PGI_PLANE_RUN;
-    const int in = all.in[line.axis], out = all.out[line.axis], kernel = all.kernel[line.axis];
-    const int rest = (int)quick_quotient((unsigned)task, line.by_inner);
-    const int before = (int)quick_quotient((unsigned)rest, all.by_runs[line.axis]);
-    const int within = task - rest * line.inner;
-    const int first = (rest - before * all.runs[line.axis]) * RUN;
-    const int start = first - all.pad[line.axis], core = start + RUN - 1;
-    const int origin = before * in * line.inner + within;
-    const auto tap = [&](int at) { return from(origin + min(max(at, 0), in - 1) * line.inner); };
-    decltype(from(0)) best[RUN], behind;
+    Bid behind;
 
-    best[RUN - 1] = tap(core);
-#pragma unroll 4
-    for (int at = core + 1; at < start + kernel; at++)
-        best[RUN - 1].meet(tap(at));
+    best[RUN - 1] = tap[RUN - 1];
+#pragma unroll 6
+    for (int i = RUN; i < kernel; i++)
+        best[RUN - 1].meet(tap[i]);
 #pragma unroll
     for (int j = RUN - 2; j >= 0; j--) {
-        best[j] = tap(start + j);
+        best[j] = tap[j];
         best[j].meet(best[j + 1]);
     }
-    behind = tap(start + kernel);
+    behind = tap[kernel];
 #pragma unroll
-    for (int j = 0; j < RUN; j++) {
+    for (int j = 1; j < RUN; j++) {
         if (j > 1)
-            behind.meet(tap(start + kernel + j - 1));
-        if (j > 0)
-            best[j].meet(behind);
-        if (first + j < out)
-            to((before * out + first + j) * line.inner + within, best[j]);
+            behind.meet(tap[kernel + j - 1]);
+        best[j].meet(behind);
     }
 }
 
-template <typename From, typename To>
-__device__ static void contest_one(const pgi_cuda_plane &all, const pgi_line &line, int i,
-                                   const From &from, const To &to)
+// Where a line's winners go: window o to base + o * step, in the next lines or the target's plane.
+struct pgi_way {
+    int base, step;
+};
+
+// All windows of an axis, of the plane whose `lanes` threads these are.
+template <typename Bid, bool FIRST, typename Way, typename To>
+__device__ static void contest(const pgi_cuda_plane &all, int axis, int lane, int lanes,
+                               const pgi_lines<Bid, FIRST> &bids, const Way &way_of, const To &to)
 {
-    const int in = all.in[line.axis], out = all.out[line.axis];
-    const int rest = (int)quick_quotient((unsigned)i, line.by_inner),
-              within = i - rest * line.inner;
-    const int before = rest / out;
-    const int start = (rest - before * out) * all.stride[line.axis] - all.pad[line.axis];
-    decltype(from(0)) best = {decltype(best)::NONE};
-
-    for (int tap = 0; tap < all.kernel[line.axis]; tap++) {
-        const int at = start + tap * all.dilation[line.axis];
-
-        if (at >= 0 && at < in)
-            best.meet(from((before * in + at) * line.inner + within));
-    }
-    to(i, best);
-}
-
-// All bids of an axis, of the plane whose `lanes` threads these are.
-template <typename From, typename To>
-__device__ static void contest(const pgi_cuda_plane &all, int axis, int befores, int lane,
-                               int lanes, const From &from, const To &to)
-{
-    const pgi_line line = {axis,
-                           axis == 2   ? 1
-                           : axis == 1 ? all.out[2]
-                                       : all.out[1] * all.out[2],
-                           axis == 2   ? pgi_cuda_quotient{1u << 30, 0}
-                           : axis == 1 ? all.by_out[0]
-                                       : all.by_area};
-    const bool by_runs = all.runs[axis] > 0;
-    const int tasks = befores * line.inner * (by_runs ? all.runs[axis] : all.out[axis]);
+    const int lines = all.lines[axis], out = all.out[axis], runs = all.runs[axis];
+    const int tasks = lines * (runs > 0 ? runs : out);
 
 #pragma unroll 1
     for (int task = lane; task < tasks; task += lanes) {
-        if (by_runs)
-            contest_run(all, line, task, from, to);
-        else
-            contest_one(all, line, task, from, to);
+        const int turn = (int)quick_quotient((unsigned)task, all.by_lines[axis]);
+        const int line = task - turn * lines;
+        const int start = turn * (runs > 0 ? RUN : all.stride[axis]);
+        const pgi_lines<Bid, FIRST> tap = bids + (line * all.line_pitch[axis] + start);
+        const pgi_way way = way_of(line);
+        const auto put = [&](int o, Bid bid) {
+            if constexpr (FIRST && sizeof(Bid) > sizeof(typename Bid::Key))
+                bid.place += line * all.in[2] - all.pad[2] + start;
+            to(way.base + o * way.step, line, o, bid);
+        };
+
+        if (runs > 0) {
+            Bid best[RUN];
+
+            contest_run(tap, all.kernel[axis], best);
+#pragma unroll
+            for (int j = 0; j < RUN; j++)
+                if (start + j < out)
+                    put(start + j, best[j]);
+        } else {
+            Bid best = tap[0];
+
+            for (int i = 1; i < all.kernel[axis]; i++)
+                best.meet(tap[i * all.dilation[axis]]);
+            put(turn, best);
+        }
     }
+}
+
+// What lies outside the plane loses against everything.
+template <typename Bid> __device__ static void clear(typename Bid::Key *keys, int count)
+{
+    for (int i = (int)threadIdx.x; i < count; i += (int)blockDim.x)
+        keys[i] = Bid::NONE;
     __syncthreads();
+}
+
+// GROUP neighbours in a row, or those of them that there are.
+template <typename T>
+__device__ static pgi_vector<T, GROUP> load_group(const T *from, int step, int count)
+{
+    pgi_vector<T, GROUP> values;
+
+    if (count == GROUP && step == 1 && is_aligned<T, GROUP>(from)) {
+        load_vector<true>(from, &values);
+    } else {
+#pragma unroll
+        for (int k = 0; k < GROUP; k++)
+            values.e[k] = from[min(k, count - 1) * step];
+    }
+    return values;
+}
+
+template <typename T>
+__device__ static void load_plane(const pgi_cuda_plane &all, const T *source, int lane, int lanes,
+                                  typename pgi_bid<T>::Key *keys)
+{
+    const int groups = (all.in[2] + GROUP - 1) / GROUP, items = all.lines[2] * groups;
+
+#pragma unroll 1
+    for (int item = lane; item < items; item += lanes) {
+        const int row = (int)quick_quotient((unsigned)item, all.by_groups);
+        const int column = (item - row * groups) * GROUP, count = min(GROUP, all.in[2] - column);
+        const int place = row * all.in[2] + column;
+        const pgi_vector<T, GROUP> values =
+            load_group(source + offset_of(all.source, row, column), all.source.column, count);
+        typename pgi_bid<T>::Key *const slot =
+            keys + row * all.line_pitch[2] + all.pad[2] + column;
+
+#pragma unroll
+        for (int k = 0; k < GROUP; k++)
+            if (k < count)
+                slot[k] = bid_of(values.e[k], place + k, all.nan).key;
+    }
+}
+
+// Element i of a plane, row-major.
+__device__ static int element_offset(const pgi_cuda_strides &strides, int i, int columns,
+                                     const pgi_cuda_quotient &by_columns)
+{
+    const int row = (int)quick_quotient((unsigned)i, by_columns);
+
+    return offset_of(strides, row, i - row * columns);
 }
 
 // The first tap of window o that lies inside, as a place, if it is a NaN that leads; there is one.
@@ -110,31 +177,35 @@ __device__ static __noinline__ int leading_or(const pgi_cuda_plane *all, const T
 
         leading = leading * all->in[k] + start + skipped * all->dilation[k];
     }
-    const pgi_real<T> value = widen(x[element_offset(all->source, leading, all->in, all->by_in)]);
+    const int at = element_offset(all->source, leading, all->in[2], all->by_in[0]);
+    const pgi_real<T> value = widen(x[at]);
 
     return value != value ? leading : place;
 }
 
-// The end of a contest: what is wanted of window o.
+// The end of a contest: what is wanted of a window.
 template <typename T, typename Index>
 __device__ static void award(const pgi_cuda_plane &all, const pgi_cuda_memory &memory,
-                             const pgi_member &plane, int o, const pgi_bid<T> &bid)
+                             const pgi_member &plane, int64_t offset, const pgi_bid<T> &bid,
+                             int window)
 {
     typedef pgi_real<T> Real;
+    constexpr bool FOUND = sizeof(Index) == sizeof(uint16_t); // places are all that is wanted
     const T *x = (const T *)memory.source + plane.source;
-    const int64_t offset = plane.target + element_offset(all.target, o, all.out, all.by_out);
     int place = bid.exists() ? bid.winner(all.nan) : -1;
 
     if (all.nan == POOLGRAD_NAN_LEADING && place >= 0)
-        place = leading_or(&all, x, o, place);
-    if (memory.target) {
-        const Real value = place < 0
-                               ? (Real)-CUDART_INF
-                               : widen(x[element_offset(all.source, place, all.in, all.by_in)]);
+        place = leading_or(&all, x, window, place);
+    if (!FOUND && memory.target) {
+        const Real value =
+            place < 0 ? (Real)-CUDART_INF
+                      : widen(x[element_offset(all.source, place, all.in[2], all.by_in[0])]);
 
         store((T *)memory.target + offset, value, (Real)all.alpha, (Real)all.beta);
     }
-    if (memory.indices_out)
+    if (FOUND)
+        ((Index *)memory.indices_out)[offset] = (Index)place;
+    else if (memory.indices_out)
         ((Index *)memory.indices_out)[offset] = place < 0 ? (Index)-1 : (Index)(plane.base + place);
 }
 
@@ -147,43 +218,87 @@ __device__ static void plane_maximum(const pgi_cuda_plane &all, const pgi_cuda_m
     const int members = all.members, lanes = (int)blockDim.x / members;
     const int lane = (int)threadIdx.x / members, member = (int)threadIdx.x - lane * members;
     const pgi_member plane = member_of(all, member);
-    Key *keys = (Key *)shared, *column_keys = keys + members * all.place_pitch;
-    uint16_t *column_places = (uint16_t *)(column_keys + members * all.column_pitch);
-    uint16_t *row_places = column_places + members * all.column_pitch;
-    const int here = member * all.place_pitch, there = member * all.column_pitch;
-    const pgi_bids<Bid> x = {keys + here, NULL};
-    const pgi_bids<Bid> columns = {column_keys + there, column_places + there};
-    const pgi_bids<Bid> rows = {keys + here, row_places + here}; // in place of x
-    const T *source = (const T *)memory.source + plane.source;
-    const int slices = all.in[0];
-    const auto of = [](const pgi_bids<Bid> &bids) { return [=](int i) { return bids.at(i); }; };
-    const auto to = [](const pgi_bids<Bid> &bids) {
-        return [=](int i, const Bid &bid) { bids.put(i, bid); };
+    const int odd = all.member_pitch[0], even = all.member_pitch[1];
+    Key *const keys = (Key *)shared, *const column_keys = keys + members * odd;
+    uint16_t *const column_places = (uint16_t *)(column_keys + members * even);
+    const pgi_lines<Bid, true> x = {keys + member * odd, NULL};
+    const pgi_lines<Bid, false> columns = {column_keys + member * even,
+                                           column_places + member * even};
+    const pgi_lines<Bid, false> slices = {x.key, column_places + members * even + member * odd};
+    const int out = all.out[2], area = all.out[1] * out;
+    const auto slice_of = [&](int line, const pgi_cuda_quotient &by) {
+        return all.in[0] == 1 ? 0 : (int)quick_quotient((unsigned)line, by);
     };
-    const auto end = [&](int o, const Bid &bid) {
+    const auto award_to = [&](int offset, int window, const Bid &bid) {
         if (plane.exists)
-            award<T, Index>(all, memory, plane, o, bid);
+            award<T, Index>(all, memory, plane, plane.target + offset, bid, window);
     };
 
+    clear<Bid>(keys, members * (odd + even));
     if (plane.exists)
-        for (int i = lane; i < all.places; i += lanes)
-            x.put(i, bid_of(source[element_offset(all.source, i, all.in, all.by_in)], i, all.nan));
+        load_plane(all, (const T *)memory.source + plane.source, lane, lanes, x.key);
     __syncthreads();
     if (all.last == 2) {
-        contest(all, 2, slices * all.in[1], lane, lanes, of(x), end);
+        contest(
+            all, 2, lane, lanes, x,
+            [&](int line) {
+                return pgi_way{offset_of(all.target, line, 0), all.target.column};
+            },
+            [&](int offset, int line, int o, const Bid &bid) {
+                award_to(offset, line * out + o, bid);
+            });
         return;
     }
-    contest(all, 2, slices * all.in[1], lane, lanes, of(x), to(columns));
+    contest(
+        all, 2, lane, lanes, x,
+        [&](int line) {
+            const int slice = slice_of(line, all.by_in[1]), pitch = all.line_pitch[1];
+
+            return pgi_way{slice * out * pitch + line - slice * all.in[1] + all.pad[1], pitch};
+        },
+        [&](int i, int, int, const Bid &bid) { columns.put(i, bid); });
+    __syncthreads();
     if (all.last == 1) {
-        contest(all, 1, slices, lane, lanes, of(columns), end);
+        contest(
+            all, 1, lane, lanes, columns,
+            [&](int line) {
+                const int slice = slice_of(line, all.by_out[0]);
+
+                return pgi_way{offset_of(all.target, slice * all.out[1], line - slice * out),
+                               all.target.row};
+            },
+            [&](int offset, int line, int o, const Bid &bid) {
+                const int slice = slice_of(line, all.by_out[0]);
+
+                award_to(offset, slice * (area - out) + line + o * out, bid);
+            });
         return;
     }
-    contest(all, 1, slices, lane, lanes, of(columns), to(rows));
-    contest(all, 0, 1, lane, lanes, of(rows), end);
+    clear<Bid>(keys, members * odd);
+    contest(
+        all, 1, lane, lanes, columns,
+        [&](int line) {
+            const int slice = slice_of(line, all.by_out[0]), pitch = all.line_pitch[0];
+
+            return pgi_way{(line - slice * out) * pitch + slice + all.pad[0], out * pitch};
+        },
+        [&](int i, int, int, const Bid &bid) { slices.put(i, bid); });
+    __syncthreads();
+    contest(
+        all, 0, lane, lanes, slices,
+        [&](int line) {
+            const int row = (int)quick_quotient((unsigned)line, all.by_out[0]);
+
+            return pgi_way{offset_of(all.target, row, line - row * out),
+                           all.out[1] * all.target.row};
+        },
+        [&](int offset, int line, int o, const Bid &bid) {
+            award_to(offset, line + o * area, bid);
+        });
 }
 
 #define MAXIMUM(width, index, suffix, type)                                                        \
-    extern "C" __global__ void __launch_bounds__(256) pgi_plane_maximum_##width##_##suffix(        \
+    extern "C" __global__ void __launch_bounds__(512, 2) pgi_plane_maximum_##width##_##suffix(     \
         const __grid_constant__ pgi_cuda_plane all, const pgi_cuda_memory memory)                  \
     {                                                                                              \
         plane_maximum<type, index>(all, memory);                                                   \

@@ -2,6 +2,7 @@
 // Gradients of averages whose windows tile: every source is loaded and divided once, and stored as
 // often as its window has positions.
 #include "cuda/kernels/general.h"
+#include "cuda/kernels/quotient.cuh"
 #include "cuda/kernels/spread.h"
 #include "cuda/kernels/vector.cuh"
 
@@ -145,16 +146,98 @@ __device__ static void spread_places(const pgi_cuda_spread &all, const pgi_cuda_
     }
 }
 
-#define SPREAD(name, vector, suffix, type)                                                         \
+// In the order of memory, by threads that end: a source is loaded and divided for every row of its
+// window.
+__device__ static unsigned source_row(const pgi_cuda_spread_dense &all, unsigned row)
+{
+    const unsigned plane = all.deep ? quick_quotient(row, all.by_rows) : 0;
+
+    return quick_quotient(plane, all.by_deep) * all.under +
+           quick_quotient(row - plane * all.rows, all.by_high);
+}
+
+template <typename T, int V>
+__device__ static void spread_dense_channels(const pgi_cuda_spread_dense &all,
+                                             const pgi_cuda_memory &memory)
+{
+    typedef pgi_real<T> Real;
+    const unsigned number = blockIdx.x * blockDim.x + threadIdx.x;
+    const unsigned row = quick_quotient(number, all.by_line), i = number - row * all.line;
+    const unsigned place = quick_quotient(i, all.by_groups);
+    const T *from = (const T *)memory.source + all.source_begin +
+                    (int64_t)(source_row(all, row) * all.line + i) * V;
+    T *to = (T *)memory.target +
+            (row * (int64_t)(all.line * all.side) + i + place * (all.side - 1) * all.groups) * V;
+    pgi_vector<T, V> read, made;
+    Real term[V];
+
+    if (number >= all.count)
+        return;
+    load_vector(from, &read, is_aligned<T, V>(from));
+#pragma unroll
+    for (int k = 0; k < V; k++)
+        term[k] = widen(read, k);
+    make_terms(term, inverse_of((Real)all.divisor), are_ordinary(read));
+#pragma unroll
+    for (int k = 0; k < V; k++)
+        narrow(term[k], &made.e[k]);
+    for (unsigned w = 0; w < all.side; w++)
+        store_vector(to + w * all.groups * V, made, is_aligned<T, V>(to));
+}
+
+template <typename T, int V>
+__device__ static void spread_dense_places(const pgi_cuda_spread_dense &all,
+                                           const pgi_cuda_memory &memory)
+{
+    typedef pgi_real<T> Real;
+    constexpr int WINDOWS = V / 2, TIMES = PGI_SPREAD_TIMES;
+    const unsigned first = blockIdx.x * blockDim.x * TIMES + threadIdx.x;
+    const T *source = (const T *)memory.source + all.source_begin;
+    T *target = (T *)memory.target;
+    pgi_vector<T, WINDOWS> read[TIMES];
+
+#pragma unroll
+    for (int k = 0; k < TIMES; k++) {
+        const unsigned number = first + k * blockDim.x;
+        const unsigned row = quick_quotient(number, all.by_line);
+        const unsigned at = source_row(all, row) * all.line + number - row * all.line;
+
+        if (number < all.count)
+            load_vector(source + (int64_t)at * WINDOWS, &read[k], is_aligned<T, WINDOWS>(source));
+    }
+    const pgi_inverse<Real> inverse = inverse_of((Real)all.divisor);
+
+#pragma unroll
+    for (int k = 0; k < TIMES; k++) {
+        const unsigned number = first + k * blockDim.x;
+        pgi_vector<T, V> made;
+        Real term[WINDOWS];
+
+        if (number >= all.count)
+            return;
+#pragma unroll
+        for (int i = 0; i < WINDOWS; i++)
+            term[i] = widen(read[k], i);
+        make_terms(term, inverse, are_ordinary(read[k]));
+#pragma unroll
+        for (int i = 0; i < V; i++)
+            narrow(term[i / 2], &made.e[i]);
+        store_vector(target + (int64_t)number * V, made, is_aligned<T, V>(target));
+    }
+}
+
+#define SPREAD(name, told, vector, suffix, type)                                                   \
     extern "C" __global__ void __launch_bounds__(256) pgi_spread_##name##_##suffix(                \
-        const __grid_constant__ pgi_cuda_spread spread, const pgi_cuda_memory memory)              \
+        const __grid_constant__ told spread, const pgi_cuda_memory memory)                         \
     {                                                                                              \
         spread_##name<type, vector>(spread, memory);                                               \
     }
 
 #define SPREAD_TYPE(suffix, type)                                                                  \
-    SPREAD(channels, 16 / sizeof(type), suffix, type)                                              \
-    SPREAD(places, PGI_SPREAD_PLACES(sizeof(type)), suffix, type)
+    SPREAD(channels, pgi_cuda_spread, 16 / sizeof(type), suffix, type)                             \
+    SPREAD(places, pgi_cuda_spread, PGI_SPREAD_PLACES(sizeof(type)), suffix, type)                 \
+    SPREAD(dense_channels, pgi_cuda_spread_dense, 16 / sizeof(type), suffix, type)                 \
+    SPREAD(dense_places, pgi_cuda_spread_dense, PGI_SPREAD_PLACES(sizeof(type)), suffix, type)
 
 SPREAD_TYPE(f32, float)
 SPREAD_TYPE(f64, double)

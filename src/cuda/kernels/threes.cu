@@ -113,8 +113,8 @@ __device__ static void march_channels(const pgi_cuda_threes &all, const pgi_cuda
     const Real alpha = PLAIN ? 1 : (Real)all.alpha, beta = PLAIN ? 0 : (Real)all.beta;
     const bool aligned = PLAIN || are_aligned<T, V>(all, memory);
     const pgi_inverse<Real> *inverses = make_inverses<Real>(all);
-    pgi_inverse<Real> inverse[ROWS]; // of the places of these rows
-    int counted = -1;                // on W
+    pgi_inverse<Real> inverse[ROWS]; // of the places of these rows: to keep them costs registers
+    int counts[ROWS];
     pgi_ring<Real, 3> ring[R][V];
     pgi_vector<T, V> next[AHEAD][ROWS] = {};
 
@@ -125,6 +125,9 @@ __device__ static void march_channels(const pgi_cuda_threes &all, const pgi_cuda
     T *to = (T *)memory.target + target_of(all.outer, image) + channel +
             band * all.h.target_stride + begin * all.w.target_stride;
 
+#pragma unroll
+    for (int r = 0; r < ROWS; r++)
+        counts[r] = count_of(all.h, band - 1 + r);
 #pragma unroll
     for (int r = 0; r < R; r++)
 #pragma unroll
@@ -146,19 +149,16 @@ __device__ static void march_channels(const pgi_cuda_threes &all, const pgi_cuda
             for (int k = 1; k < AHEAD; k++)
                 next[k - 1][r] = next[k][r];
             next[AHEAD - 1][r] = {};
-            if (late <= end && (unsigned)late < (unsigned)all.w.size &&
-                (unsigned)(band - 1 + r) < (unsigned)all.h.size)
-                load_vector(from + r * all.h.source_stride, &next[AHEAD - 1][r], aligned);
+            load_vector_if(late <= end && (unsigned)late < (unsigned)all.w.size &&
+                               (unsigned)(band - 1 + r) < (unsigned)all.h.size,
+                           from + r * all.h.source_stride, &next[AHEAD - 1][r], aligned);
         }
         from += all.w.source_stride;
         if (place < begin - 1)
             continue;
-        if (column_count != counted) {
-            counted = column_count;
 #pragma unroll
-            for (int r = 0; r < ROWS; r++)
-                inverse[r] = inverses[count_of(all.h, band - 1 + r) * column_count];
-        }
+        for (int r = 0; r < ROWS; r++)
+            inverse[r] = inverses[counts[r] * column_count];
         if (FORWARD) {
             add_zero(value);
         } else {

@@ -161,6 +161,15 @@ __device__ inline void store_vector(T *to, const pgi_vector<T, V> &from)
     }
 }
 
+template <typename T, int V>
+__device__ inline void store_vector(T *to, const pgi_vector<T, V> &from, bool aligned)
+{
+    if (aligned)
+        store_vector<true>(to, from);
+    else
+        store_vector<false>(to, from);
+}
+
 /* Starts copying BYTES from memory to shared memory, or zeros. Copies are made in groups, which
  * arrive in order; await_groups waits until no more than so many are under way. */
 template <int BYTES> __device__ inline void copy_async(void *to, const void *from, bool there)
