@@ -5,10 +5,15 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import time
 
 from registry import PEERS, SIZES
 
 HERE = pathlib.Path(__file__).resolve().parent
+
+# A download of gigabytes is cut off now and then, and pip begins anew only where connecting failed.
+PAUSES = (5, 30)  # seconds before the second and the third try
+
 
 def _folder(peer, root):
     return root / "build/deps/peers" / PEERS[peer].environment
@@ -32,23 +37,33 @@ def announce(peers, root):
         print(f"peers: downloading from the Python package index, once: {sizes}", flush=True)
 
 
+def _run(step, out):
+    return subprocess.run(step, stdout=out, stderr=subprocess.STDOUT,
+                          env=dict(os.environ, PYTHONDONTWRITEBYTECODE="1")).returncode == 0
+
+
+def _install(folder, requirements, log):
+    """Whether it succeeded; all that was said is in log."""
+    with open(log, "w") as out:
+        for pause in (0, *PAUSES):
+            time.sleep(pause)
+            shutil.rmtree(folder, ignore_errors=True)
+            if (_run([sys.executable, "-m", "venv", str(folder)], out)
+                    and _run([str(folder / "bin/python"), "-m", "pip", "install", "--quiet",
+                              "--disable-pip-version-check", "--no-cache-dir",
+                              "-r", str(requirements)], out)):
+                return True
+    return False
+
+
 def prepare(peer, root):
     """(python of the peer's environment, None), or (None, why there is none)"""
     folder = _folder(peer, root)
-    python = folder / "bin/python"
-    if is_ready(peer, root):
-        return str(python), None
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    log = folder.parent / f"{folder.name}.log"
-    steps = [[sys.executable, "-m", "venv", str(folder)],
-             [str(python), "-m", "pip", "install", "--disable-pip-version-check", "--quiet",
-              "--no-cache-dir", "-r", str(_requirements(peer))]]
-    with open(log, "w") as out:
-        for step in steps:
-            if subprocess.run(step, stdout=out, stderr=subprocess.STDOUT,
-                              env=dict(os.environ, PYTHONDONTWRITEBYTECODE="1")).returncode:
-                lines = log.read_text().strip().splitlines() or ["no message"]
-                return None, f"cannot be installed: {lines[-1][:200]} (all of it in {log})"
-    (folder / "installed.txt").write_text(_requirements(peer).read_text())
-    return str(python), None
+    if not is_ready(peer, root):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        log = folder.parent / f"{folder.name}.log"
+        if not _install(folder, _requirements(peer), log):
+            lines = log.read_text().strip().splitlines() or ["no message"]
+            return None, f"cannot be installed: {lines[-1][:200]} (all of it in {log})"
+        (folder / "installed.txt").write_text(_requirements(peer).read_text())
+    return str(folder / "bin/python"), None

@@ -40,6 +40,9 @@ def text(tallies):
                          "kind of error")
         for kind, name, count in _names(tally):
             lines.append(f"  {count:6}  {kind}: {name}")
+    for tally in tallies:
+        if tally.skipped:
+            lines.append(f"peers: SKIPPED {tally.peer}: {tally.skipped}")
     failed = sum(bool(failures(tally)) for tally in _ran(tallies))
     skipped = len(tallies) - len(_ran(tallies))
     lines.append(f"peers: {len(_ran(tallies)) - failed} passed, {failed} failed, "
