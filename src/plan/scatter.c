@@ -445,7 +445,7 @@ static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling,
     const int64_t lanes = tiling->lanes;
     const int64_t slack = pgi_deal_slack(apart, lanes);
     pgi_placement at = {0, true};
-    int64_t windows[3], cells, row, rows;
+    int64_t windows[3], cells, row, rows, traced;
     int i;
 
     *parts = (pgi_scatter_parts){.apart = apart,
@@ -488,8 +488,10 @@ static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling,
     parts->sums = pgi_place(&at, parts->award ? 1 : tiling->extent[0],
                             parts->award ? rows : tiling->extent[1], row, real);
     pgi_place(&at, 1, 1, slack, real);
-    parts->begin = pgi_place(&at, 1, 1, pgi_max(windows[2], PGI_JOINED_WINDOWS), sizeof(int32_t));
-    parts->width = pgi_place(&at, 1, 1, pgi_max(windows[2], PGI_JOINED_WINDOWS), sizeof(int32_t));
+    traced = pgi_max(lanes < PGI_FULL_VECTOR ? cells : windows[2], PGI_JOINED_WINDOWS);
+    parts->begin = pgi_place(&at, 1, 1, traced, sizeof(int32_t));
+    parts->width = pgi_place(&at, 1, 1, traced, sizeof(int32_t));
+    parts->further = pgi_place(&at, 1, 1, traced, sizeof(int64_t));
     return at.fits ? at.end : -1;
 }
 

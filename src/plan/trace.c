@@ -136,31 +136,51 @@ static int32_t *numbers(const pgi_scatter *scatter, size_t offset)
     return (int32_t *)(void *)(scatter->workspace + offset);
 }
 
+/* How many lanes are traced as if each of their cells were a window: those that fill no vector, if
+ * their indices lie side by side. */
+static int64_t lanes_as_windows(const pgi_scatter *scatter)
+{
+    const pgi_problem *problem = &scatter->plan->problem;
+    const int64_t *stride = problem->indices.stride, lanes = scatter->unit.lanes;
+
+    return lanes < PGI_FULL_VECTOR && !problem->indexing.window && stride[PGI_CHANNEL] == 1 &&
+                   stride[PGI_SPATIAL + 2] == lanes
+               ? lanes
+               : 1;
+}
+
 void pgi_trace_tile(pgi_scatter *scatter)
 {
     const pgi_range windows = scatter->windows[2];
+    const int64_t lanes = lanes_as_windows(scatter);
     int32_t *begin = numbers(scatter, scatter->parts.begin);
     int32_t *width = numbers(scatter, scatter->parts.width);
+    int64_t *further = (int64_t *)(void *)(scatter->workspace + scatter->parts.further);
     const pgi_axis *down = &scatter->plan->problem.axis[1];
     const pgi_axis *across = &scatter->plan->problem.axis[2];
     const int64_t *stride = scatter->plan->problem.indices.stride + PGI_SPATIAL;
     const bool taps = scatter->plan->problem.indexing.window;
-    int64_t o, r;
+    int64_t o, r, lane;
 
     scatter->quick = can_be_quick(scatter);
-    scatter->joined = pgi_max(
-        1, pgi_min(PGI_JOINED_WINDOWS / pgi_length(windows), pgi_length(scatter->windows[1])));
+    scatter->joined = pgi_max(1, pgi_min(PGI_JOINED_WINDOWS / lanes / pgi_length(windows),
+                                         pgi_length(scatter->windows[1])));
     if (taps && (scatter->unit.lanes > 1 || stride[1] != pgi_length(windows) * stride[2]))
         scatter->joined = 1;
     for (r = 0; r < scatter->joined && scatter->quick; r++) {
         for (o = windows.begin; o < windows.end; o++) {
             const pgi_run run = taps_inside(across, o);
-
-            *begin++ =
-                (int32_t)(taps ? pgi_axis_taps(across, o).first
-                               : (run.count ? run.first : 0) + r * down->stride * across->in);
-            *width++ =
+            const int64_t first = taps
+                                      ? pgi_axis_taps(across, o).first
+                                      : (run.count ? run.first : 0) + r * down->stride * across->in;
+            const int32_t columns =
                 taps ? (int32_t)(r * down->stride) : taps_of(&scatter->plan->problem, 2, run.count);
+
+            for (lane = 0; lane < lanes; lane++) {
+                *begin++ = (int32_t)first;
+                *width++ = columns;
+                *further++ = lane * scatter->plan->problem.indexing.channel_step;
+            }
         }
     }
 }
@@ -243,6 +263,7 @@ static bool trace_rows(const pgi_scatter *scatter, int64_t d, int64_t h, int32_t
     const int shift = __builtin_ctzll((uint64_t)indexing->unit);
     /* rows of the tile follow each other as those of the input do */
     const bool whole = axis[0].in == 1 || height == axis[1].in;
+    const int64_t lanes = lanes_as_windows(scatter);
     pgi_run rows;
     int64_t lines;
     pgi_trace trace;
@@ -256,15 +277,18 @@ static bool trace_rows(const pgi_scatter *scatter, int64_t d, int64_t h, int32_t
     if (lines > PGI_TRACE_SPAN / width)
         return false;
     trace = (pgi_trace){
-        .windows = pgi_length(scatter->windows[2]),
-        .step = indices->stride[PGI_SPATIAL + 2],
-        .lanes = unit->lanes,
+        .windows = pgi_length(scatter->windows[2]) * lanes,
+        .step = indices->stride[PGI_SPATIAL + 2] / lanes,
+        .lanes = unit->lanes / lanes,
         .lane_step = indices->stride[PGI_CHANNEL],
         .count = *count,
         .index_row = indices->stride[PGI_SPATIAL + 1],
         .place_row = pgi_length(scatter->windows[2]) * unit->lanes,
         .origin = batch * indexing->batch_step + channel * indexing->channel_step,
         .origin_step = indexing->channel_step,
+        .further = lanes == 1 ? NULL
+                              : (const int64_t *)(const void *)(scatter->workspace +
+                                                                scatter->parts.further),
         .unit = indexing->unit,
         .unit_shift = shift,
         .unit_inverse = inverse((uint32_t)(indexing->unit >> shift)),

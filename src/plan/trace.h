@@ -5,7 +5,8 @@
 
 #include "plan/melee.h"
 
-/* Rows of windows are joined to this many where they follow each other. */
+/* Rows of windows, or of their cells where lanes are few, are joined to this many where they follow
+ * each other. */
 #define PGI_JOINED_WINDOWS 256
 
 typedef struct pgi_scatter_parts {
@@ -22,7 +23,8 @@ typedef struct pgi_scatter_parts {
                                    elements, and sums those of a row */
     size_t names;               /* those taps; places are then those of one plane of windows */
     size_t begin, width;        /* of windows: the columns that they cover; for taps, the column of
-                                   their first, and how far down it is */
+                                   their first, and how far down it is; */
+    size_t further;             /* and of cells, where lanes are few, how far their origins are */
 } pgi_scatter_parts;
 
 typedef struct pgi_scatter {

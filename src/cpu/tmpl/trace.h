@@ -23,19 +23,21 @@ PGI_ALWAYS_INLINE uint32_t PGI_NAME(quotient, INDEX_NAME)(uint32_t a, float by)
 }
 
 /* Indices of a row, the r-th: those of windows one behind the other, or, in groups, of the lanes of
- * every window. Whether they are groups, the step from one to the next if it is 1, whether windows
- * have planes, or gaps, and whether places are counted in units, are constants. Returns whether one
- * is bad. */
-PGI_ALWAYS_INLINE bool PGI_NAME(trace_some,
-                                INDEX_NAME)(int32_t *restrict places, const INDEX *restrict indices,
-                                            int64_t step, const pgi_trace *trace, int32_t r,
-                                            bool groups, bool deep, bool gaps, bool units)
+ * every window. Whether they are groups, or each has an origin, the step from one to the next if it
+ * is 1, whether windows have planes, or gaps, and whether places are counted in units, are
+ * constants. Returns whether one is bad. */
+PGI_ALWAYS_INLINE bool PGI_NAME(trace_some, INDEX_NAME)(int32_t *restrict places,
+                                                        const INDEX *restrict indices, int64_t step,
+                                                        const pgi_trace *trace, int32_t r,
+                                                        bool groups, bool origins, bool deep,
+                                                        bool gaps, bool units)
 {
     const pgi_trace t = *trace; /* a copy, which no store can change */
     const uint32_t first = (uint32_t)(t.first + r * t.row_step), plane = (uint32_t)t.plane;
     const uint32_t span = (uint32_t)t.span, limit = (uint32_t)t.limit, move = (uint32_t)t.move;
     const int64_t count = groups ? t.lanes : t.windows, origin_step = groups ? t.origin_step : 0;
     const int32_t *restrict begin = t.begin, *restrict width = t.width;
+    const int64_t *restrict further = t.further;
     uint64_t wrong = 0;
     uint32_t bad = 0;
     int64_t o, i;
@@ -47,7 +49,8 @@ PGI_ALWAYS_INLINE bool PGI_NAME(trace_some,
         for (i = 0; groups && step == 1 && i < count; i += PGI_LINE_BYTES / (int)sizeof *indices)
             __builtin_prefetch(indices + pgi_groups_ahead(t.step) + i, 0, 3);
         for (i = 0; i < count; i++, origin += origin_step) {
-            const uint64_t index = (uint64_t)indices[i * step] - (uint64_t)origin;
+            const uint64_t index = (uint64_t)indices[i * step] - (uint64_t)origin -
+                                   (origins ? (uint64_t)further[i] : 0);
             const uint32_t place =
                 units ? (uint32_t)(index >> t.unit_shift) * t.unit_inverse : (uint32_t)index;
             const uint32_t behind = place - first - (groups ? one_begin : (uint32_t)begin[i]);
@@ -79,10 +82,11 @@ PGI_ALWAYS_INLINE bool PGI_NAME(trace_some,
 
 PGI_ALWAYS_INLINE bool PGI_NAME(trace_row, INDEX_NAME)(int32_t *places, const INDEX *indices,
                                                        int64_t step, const pgi_trace *trace,
-                                                       int32_t r, bool groups)
+                                                       int32_t r, bool groups, bool origins)
 {
 #define TRACE(deep, gaps, units)                                                                   \
-    PGI_NAME(trace_some, INDEX_NAME)(places, indices, step, trace, r, groups, deep, gaps, units)
+    PGI_NAME(trace_some, INDEX_NAME)                                                               \
+    (places, indices, step, trace, r, groups, origins, deep, gaps, units)
     if (trace->gaps)
         return trace->unit == 1 ? TRACE(true, true, false) : TRACE(true, true, true);
     if (trace->deep)
@@ -99,18 +103,21 @@ static bool PGI_NAME(trace, INDEX_NAME)(int32_t *places, const void *indices,
     bool bad = false;
     int32_t r;
 
+#define ROW(step, groups, origins)                                                                 \
+    PGI_NAME(trace_row, INDEX_NAME)(to, from, step, trace, r, groups, origins)
     for (r = 0; r < trace->count && !bad; r++) {
         const INDEX *from = (const INDEX *)indices + r * trace->index_row;
         int32_t *to = places + r * trace->place_row;
 
-        if (groups)
-            bad = step == 1 ? PGI_NAME(trace_row, INDEX_NAME)(to, from, 1, trace, r, true)
-                            : PGI_NAME(trace_row, INDEX_NAME)(to, from, step, trace, r, true);
+        if (trace->further)
+            bad = ROW(1, false, true);
+        else if (groups)
+            bad = step == 1 ? ROW(1, true, false) : ROW(step, true, false);
         else
-            bad = step == 1 ? PGI_NAME(trace_row, INDEX_NAME)(to, from, 1, trace, r, false)
-                            : PGI_NAME(trace_row, INDEX_NAME)(to, from, step, trace, r, false);
+            bad = step == 1 ? ROW(1, false, false) : ROW(step, false, false);
     }
     return !bad;
+#undef ROW
 }
 
 #undef INDEX
