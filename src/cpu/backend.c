@@ -2,6 +2,7 @@
 /* The CPU backend: instruction sets, and which of them a plan gets. */
 #define _DEFAULT_SOURCE
 #include "core/dtype.h"
+#include "core/integer.h"
 #include "core/status.h"
 #include "cpu/kernels.h"
 #include "cpu/ref/parity.h"
@@ -203,6 +204,32 @@ static int64_t last_cache_bytes(void)
     return bytes > 0 ? bytes : 0;
 }
 
+static bool is_intel(void)
+{
+#ifdef POOLGRAD_HAVE_AVX2
+    return __builtin_cpu_is("intel");
+#else
+    return false;
+#endif
+}
+
+/* A page: 2x2 with stride 2 forward, f32 NCX, takes 1.86 ms on a Xeon, 1.39 if half a page ahead is
+ * fetched, and 1.22 if a whole one is. On a Zen 4 it takes 1.2 times the floor, and 1.7 with. */
+static int64_t fetch_bytes(void)
+{
+    return is_intel() ? 4096 : 0;
+}
+
+/* The gradient of 7x7 over all, f32 NCX, takes 0.18 ms with plain stores and 0.38 past the caches
+ * on a Zen 4 with 32 MiB of last cache, 0.87 and 0.48 on a Xeon. Much larger caches are those of
+ * many cores. */
+#define MOST_PLAIN_BYTES (INT64_C(16) << 20)
+
+static int64_t plain_bytes(void)
+{
+    return is_intel() ? 0 : pgi_min(last_cache_bytes() / 2, MOST_PLAIN_BYTES);
+}
+
 #ifdef POOLGRAD_HAVE_AVX2
 /* Reading the clock waits for what was loaded before, on x86. */
 static int64_t nanoseconds(void)
@@ -236,6 +263,8 @@ static bool near(const void *const *addresses, int count)
 const pgi_backend pgi_cpu_backend = {
     .cache_bytes = cache_bytes,
     .last_cache_bytes = last_cache_bytes,
+    .fetch_bytes = fetch_bytes,
+    .plain_bytes = plain_bytes,
     .near = near,
     .select = select_kernels,
     .parallel_for = pgi_threads_run,

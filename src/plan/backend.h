@@ -253,9 +253,9 @@ typedef bool pgi_threes_fn(void *const *to, const void *const *from, const pgi_d
 
 /* totals[p] = the sum of plane p, `step` elements further each: `rows` rows of `columns` side by
  * side, both up to PGI_RUN_ROWS; columns first summed down, then across. Up to PGI_ROW_REALS reals
- * behind the last may be written. */
+ * behind the last may be written. What is `ahead` elements further is fetched, if that is not 0. */
 typedef void pgi_totals_fn(void *totals, const void *from, int64_t step, int64_t planes, int rows,
-                           int columns);
+                           int columns, int64_t ahead);
 
 /* totals[lane] = the sum of a plane whose `lanes` channels lie side by side; rows and columns lie
  * steps apart. `room` is for `columns` rows of reals, each a multiple of PGI_ROW_REALS. */
@@ -353,6 +353,14 @@ typedef struct pgi_backend {
     /* Bytes of a core's own cache, and of the last one before memory, 0 if that is unknown. */
     int64_t (*cache_bytes)(void);
     int64_t (*last_cache_bytes)(void);
+
+    /* Bytes ahead of what is read piece by piece, one behind the other, that are worth fetching; 0
+     * where the machine does so by itself. */
+    int64_t (*fetch_bytes)(void);
+
+    /* How large results may be that hardly anything is read for, and that are still better left to
+     * the last cache than stored past it, though nothing is near. */
+    int64_t (*plain_bytes)(void);
 
     /* Whether the bytes at these addresses seem to be in a cache; false if that cannot be told. */
     bool (*near)(const void *const *addresses, int count);

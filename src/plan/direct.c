@@ -76,12 +76,13 @@ static int64_t alike(const pgi_axis *axis, int64_t o, int64_t most)
  * to answer. */
 #define AHEAD 2048
 
-/* Short rows one behind the other are what the machine fetches ahead by itself: 2x2 with stride 2
- * in NCX takes 1.2 times the floor, and 1.7 if they are fetched here, too; 3x3 with stride 2 in
- * NXC 1.3, and 1.8 if they are not. */
-static bool fetches(const pgi_problem *problem, int64_t lanes)
+/* Short rows one behind the other may be what the machine fetches ahead by itself; 3x3 with stride
+ * 2 in NXC takes 1.3 times the floor, and 1.8 if they are not fetched here. */
+static int64_t bytes_ahead(const poolgrad_plan *plan)
 {
-    return lanes > 1 || problem->axis[1].kernel < problem->axis[1].stride;
+    const pgi_axis *axis = &plan->problem.axis[1];
+
+    return plan->block > 1 || axis->kernel < axis->stride ? AHEAD : plan->backend->fetch_bytes();
 }
 
 typedef struct pgi_direct_work {
@@ -111,9 +112,8 @@ static void run_rows(pgi_direct_work *direct, const pgi_unit *unit, int64_t d, i
     shape->planes = (int)pgi_max(planes.end - planes.begin, 1);
     shape->rows = planes.begin < planes.end ? (int)(rows.end - rows.begin) : 0;
     shape->targets = count;
-    shape->known = fetches(problem, shape->lanes)
-                       ? (int)pgi_max(shape->rows - problem->axis[1].stride, 0)
-                       : shape->rows;
+    shape->known =
+        shape->ahead ? (int)pgi_max(shape->rows - problem->axis[1].stride, 0) : shape->rows;
     shape->by = *pgi_divisors_of(divisors, pgi_divisors_outer(divisors, d, h));
     for (r = rows.begin; r < rows.begin + shape->rows; r++)
         for (p = planes.begin; p < planes.end; p++)
@@ -148,7 +148,8 @@ static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, 
     int i;
 
     direct.shape.ahead =
-        direct.shape.from_pitch * (pitch_bytes > 0 ? (AHEAD - 1) / pitch_bytes + 1 : 1);
+        direct.shape.from_pitch *
+        pgi_ceil_div(bytes_ahead(plan), pgi_max(pgi_max(pitch_bytes, -pitch_bytes), 1));
 
     for (i = 0; i < 3; i++)
         ranges[i] =

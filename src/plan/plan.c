@@ -20,10 +20,8 @@
 /* Waking a thread costs some microseconds, in which one core moves about this many bytes. */
 #define BYTES_PER_TASK (INT64_C(64) << 10)
 
-/* How much more is written than read where results are left to the last cache, and how much that is
- * at most: that was measured with 32 MiB of cache; much larger ones are those of many cores. */
-#define PLAIN_WRITES     16
-#define MOST_PLAIN_BYTES (INT64_C(16) << 20)
+/* How much more is written than read where results may be left to the last cache. */
+#define PLAIN_WRITES 16
 
 poolgrad_status poolgrad_options_init(poolgrad_options *options)
 {
@@ -139,17 +137,15 @@ pgi_scale pgi_scale_of(const poolgrad_desc *desc)
 }
 
 /* What does not fit in a core's own cache will not be there when it is read. But what hardly reads
- * is faster with plain stores where the last cache has room for it: the gradient of 7x7 over all,
- * f32 NCX, takes 0.18 instead of 0.38 ms cold, and 0.12 hot. (2x2 with stride 2, bf16 NCX, would
- * take 0.41 instead of 0.35.) */
+ * is faster with plain stores on machines that like them. (2x2 with stride 2, bf16 NCX, would take
+ * 0.41 instead of 0.35 ms even there.) */
 static bool streams(const pgi_problem *problem, const pgi_backend *backend)
 {
     const int64_t bytes = problem->target.elements * (int64_t)problem->element_size;
 
     if (bytes <= backend->cache_bytes())
         return false;
-    return bytes / PLAIN_WRITES < pgi_bytes_read(problem) ||
-           bytes > pgi_min(backend->last_cache_bytes() / 2, MOST_PLAIN_BYTES);
+    return bytes / PLAIN_WRITES < pgi_bytes_read(problem) || bytes > backend->plain_bytes();
 }
 
 /* Everything about a plan whose memory is there. */

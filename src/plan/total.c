@@ -103,7 +103,7 @@ static void run_block(const poolgrad_plan *plan, const pgi_work *work, int64_t b
                                    (int)problem->axis[2].in, workspace + plan->room[1]);
     else
         plan->kernels.totals(totals, from, x->stride[PGI_CHANNEL], planes, (int)problem->axis[1].in,
-                             (int)problem->axis[2].in);
+                             (int)problem->axis[2].in, plan->backend->fetch_bytes() / size);
     if (y->stride[PGI_CHANNEL] == 1 && plan->scale.beta == 0) {
         plan->kernels.divide(to, 0, totals, 0, 1, planes, by, plan->scale.alpha, false);
         return;

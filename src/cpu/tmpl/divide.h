@@ -56,15 +56,17 @@ static void PGI_NAME(divide, ELEMENT)(void *to, int64_t to_pitch, const void *fr
  * that is part of the `elements` there are. `rows` is a constant where this is inlined. */
 PGI_ALWAYS_INLINE void PGI_NAME(sum_down, ELEMENT)(REAL *to, const STORED *from, int64_t step,
                                                    int64_t planes, int rows, int columns,
-                                                   int64_t elements)
+                                                   int64_t elements, int64_t ahead)
 {
     REAL wide[PGI_RUN_ROWS][PGI_LANES(REAL_NAME)];
     const void *row[PGI_RUN_ROWS];
-    int64_t p, r;
+    int64_t p, r, line;
 
     for (r = 0; r < rows; r++)
         row[r] = wide[r];
     for (p = 0; p < planes; p++, from += step, elements -= step, to += LANES) {
+        for (line = 0; ahead && line < rows * columns; line += PGI_LINE_BYTES / (int)sizeof *from)
+            __builtin_prefetch(from + ahead + line, 0, 2);
         for (r = 0; r < rows; r++)
             PUT(wide[r], r * columns + LANES <= elements
                              ? LOAD_VECTOR(from + r * columns)
@@ -92,7 +94,7 @@ static REAL PGI_NAME(total_of, ELEMENT)(const STORED *from, int rows, int column
 }
 
 static void PGI_NAME(totals, ELEMENT)(void *totals, const void *from, int64_t step, int64_t planes,
-                                      int rows, int columns)
+                                      int rows, int columns, int64_t ahead)
 {
     enum {
         SIDE = PGI_LANES(REAL_NAME)
@@ -116,7 +118,7 @@ static void PGI_NAME(totals, ELEMENT)(void *totals, const void *from, int64_t st
 #define PGI_COUNT(n)                                                                               \
     case n:                                                                                        \
         PGI_NAME(sum_down, ELEMENT)                                                                \
-        (down, stored + p * step, step, some, n, columns, elements - p * step);                    \
+        (down, stored + p * step, step, some, n, columns, elements - p * step, ahead);             \
         break;
 #include "cpu/tmpl/counts.def"
 #undef PGI_COUNT
