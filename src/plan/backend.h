@@ -251,6 +251,21 @@ typedef struct pgi_threes {
 typedef bool pgi_threes_fn(void *const *to, const void *const *from, const pgi_divisors *const *by,
                            const pgi_threes *shape);
 
+/* Gradients of 3x3 windows with stride 2, from rows of terms: target row t, of those in [begin,
+ * end), is from[t / 2 + 1] and, if t is even, the row before it, summed along the last axis. A
+ * target row is `places` groups of `lanes` elements side by side. Of the columns of terms, groups
+ * of as many reals, from the first on, place 0 has one and the next place that and one more; or,
+ * if they are `late`, place 0 two and the next place the second of these; and so on. `to` is row
+ * `begin`, `pitch` the distance of target rows. May read PGI_ROW_REALS reals past what it needs. */
+typedef struct pgi_halves {
+    int64_t places, lanes;
+    bool late, stream;
+    double alpha;
+} pgi_halves;
+
+typedef void pgi_halves_fn(void *to, int64_t pitch, const void *const *from, int64_t begin,
+                           int64_t end, const pgi_halves *shape, pgi_ahead ahead);
+
 /* totals[p] = the sum of plane p, `step` elements further each: `rows` rows of `columns` side by
  * side, both up to PGI_RUN_ROWS; columns first summed down, then across. Up to PGI_ROW_REALS reals
  * behind the last may be written. What is `ahead` elements further is fetched, if that is not 0. */
@@ -316,6 +331,7 @@ typedef struct pgi_kernels {
     pgi_direct_fn *direct;
     pgi_spread_fn *spread;
     pgi_threes_fn *threes;
+    pgi_halves_fn *halves;
     pgi_widen_fn *widen;
     pgi_store_fn *store;
     pgi_repeat_fn *repeat;

@@ -5,6 +5,31 @@
 #include "core/window.h"
 #include "plan/divisors.h"
 
+int64_t pgi_row_lanes(const pgi_problem *problem)
+{
+    const pgi_tensor *source = &problem->source, *target = &problem->target;
+    const int64_t channels = target->extent[PGI_CHANNEL];
+    const int last = PGI_SPATIAL + 2;
+    int64_t lanes = 1;
+
+    if (pgi_channels_inside(target)) {
+        if (channels < PGI_ROW_LANES || source->stride[PGI_CHANNEL] != 1 ||
+            target->stride[PGI_CHANNEL] != 1)
+            return 0;
+        lanes = channels;
+    }
+    return (source->extent[last] == 1 || source->stride[last] == lanes) &&
+                   (target->extent[last] == 1 || target->stride[last] == lanes)
+               ? lanes
+               : 0;
+}
+
+bool pgi_axis_is(const pgi_axis *axis, int64_t kernel, int64_t stride)
+{
+    return !axis->adaptive && axis->kernel == kernel && axis->stride == stride &&
+           (axis->dilation == 1 || kernel == 1) && axis->pad_lo < kernel && axis->pad_hi < kernel;
+}
+
 void pgi_units_of_rows(poolgrad_plan *plan, int64_t block, int64_t planes, int64_t rows)
 {
     const int64_t *extent = plan->problem.target.extent;

@@ -8,6 +8,13 @@
 /* For strategies whose units are rows: of all channels side by side, from so many on, or of one. */
 #define PGI_ROW_LANES 16
 
+/* How many channels such rows have if, in both tensors, their elements lie side by side; else 0. */
+int64_t pgi_row_lanes(const pgi_problem *problem);
+
+/* Whether the windows of an axis have so many taps without gaps and this stride, and each has a tap
+ * that is no padding before or behind the input. */
+bool pgi_axis_is(const pgi_axis *axis, int64_t kernel, int64_t stride);
+
 /* Sets block (channels of a row) and blocks, and the units: `rows` rows in each of `planes` planes
  * of every batch and block. */
 void pgi_units_of_rows(poolgrad_plan *plan, int64_t block, int64_t planes, int64_t rows);

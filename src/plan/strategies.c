@@ -8,6 +8,7 @@ const pgi_strategy *const pgi_strategies[] = {
     &pgi_strategy_whole,
     &pgi_strategy_total,
     &pgi_strategy_threes,
+    &pgi_strategy_halves,
     &pgi_strategy_direct,
     &pgi_strategy_spread,
     &pgi_strategy_separable,

@@ -9,6 +9,7 @@ extern const pgi_strategy pgi_strategy_total;     /* likewise, forward */
 extern const pgi_strategy pgi_strategy_direct;    /* averages of small windows, forward */
 extern const pgi_strategy pgi_strategy_spread;    /* averages of windows that tile, the gradient */
 extern const pgi_strategy pgi_strategy_threes;    /* averages of 3x3 windows, both ways */
+extern const pgi_strategy pgi_strategy_halves;    /* likewise with stride 2, the gradient */
 extern const pgi_strategy pgi_strategy_separable; /* averages, both ways */
 extern const pgi_strategy pgi_strategy_turned;    /* maxima, both ways, by one of the next two */
 extern const pgi_strategy pgi_strategy_sliding_max; /* the maximum, forward */

@@ -71,6 +71,8 @@ static void PGI_NAME(widen, ELEMENT)(void *reals, const void *from, int64_t from
 
 #include "cpu/tmpl/threes.h"
 
+#include "cpu/tmpl/halves.h"
+
 #undef VECTOR
 #undef LOAD_VECTOR
 #undef STORE_VECTOR
