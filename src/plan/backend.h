@@ -152,13 +152,15 @@ typedef struct pgi_ahead {
 } pgi_ahead;
 
 /* Sums to elements in memory, with beta 0: the `rows` rows at from[], reduced along the last axis,
- * multiplied with alpha and rounded once. `pitch` is the distance of target rows. With `stream` the
- * memory is not expected to be read soon. May read up to PGI_OVERREAD reals past what it needs.
- * Possible if pgi_can_finish. */
+ * divided unless `by` is NULL, multiplied with alpha and rounded once. `pitch` is the distance of
+ * target rows. With `stream` the memory is not expected to be read soon. May read up to
+ * PGI_OVERREAD reals past what it needs. Possible if pgi_can_finish, and pgi_can_divide. False if a
+ * quotient is in doubt: then all is to be repeated, with `divide`. */
 #define PGI_OVERREAD 64
 
-typedef void pgi_finish_fn(void *to, int64_t pitch, const void *const *from, int64_t rows,
-                           const pgi_last_axis *last, double alpha, bool stream, pgi_ahead ahead);
+typedef bool pgi_finish_fn(void *to, int64_t pitch, const void *const *from, int64_t rows,
+                           const pgi_last_axis *last, const pgi_divisors *by, double alpha,
+                           bool stream, pgi_ahead ahead);
 
 static inline bool pgi_can_finish(const pgi_last_axis *last)
 {
@@ -177,6 +179,13 @@ static inline bool pgi_can_finish(const pgi_last_axis *last)
     /* short runs of much the same length, in turn */
     return last->turns == 2 && last->advance == 1 && count[0] <= 4 && count[1] <= 4 &&
            count[0] - count[1] <= 1 && count[1] - count[0] <= 1;
+}
+
+/* Whether sums are divided on the way: by one divisor, which PGI_QUOTIENT is good for. */
+static inline bool pgi_can_divide(const pgi_last_axis *last, const pgi_divisors *by)
+{
+    return last->turns == 1 && last->advance == 1 && !last->heads && by->step == 0 &&
+           (by->how == PGI_QUOTIENT || by->how == PGI_MULTIPLY);
 }
 
 /* Rows of sums divided, multiplied with alpha, rounded once and stored, likewise; the divisors may

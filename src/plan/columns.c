@@ -228,8 +228,8 @@ void pgi_columns_tiers(const pgi_columns *columns, const void *row)
         sums.places = places;
         sums.step = apart * cascade->lanes;
         if (places > 0)
-            cascade->kernels->finish_reals(tier_row(columns, tier), 0, &below, 1, &sums, 1, false,
-                                           (pgi_ahead){NULL, NULL});
+            cascade->kernels->finish_reals(tier_row(columns, tier), 0, &below, 1, &sums, NULL, 1,
+                                           false, (pgi_ahead){NULL, NULL});
     }
 }
 

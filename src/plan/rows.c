@@ -75,7 +75,7 @@ void pgi_finish_row(const poolgrad_plan *plan, const pgi_work *work, char *memor
         .places = places, .lanes = lanes, .advance = 1, .step = lanes, .turns = 1, .count = {1}};
 
     memory += pgi_row_offset(&plan->problem.target, d, h, w) * (int64_t)plan->problem.element_size;
-    plan->kernels.finish(memory, 0, &sums, 1, &last, plan->scale.alpha, work->stream,
+    plan->kernels.finish(memory, 0, &sums, 1, &last, NULL, plan->scale.alpha, work->stream,
                          (pgi_ahead){NULL, NULL});
 }
 

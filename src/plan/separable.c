@@ -170,7 +170,7 @@ static int sum_some(pgi_average *average, int64_t d, int64_t h, int done, int co
         break;
     }
     plan->kernels.finish_reals(results, average->result_pitch, rows + done, count,
-                               &average->columns.last, 1, false,
+                               &average->columns.last, NULL, 1, false,
                                look_ahead(average, d, h, done, count));
     return count;
 }
@@ -218,14 +218,14 @@ static void take_sums(void *context, int64_t d, int64_t h, int count, const void
         break;
     case PGI_IN_TURNS:
         plan->kernels.finish(target_row(average, d, h), pitch, rows, count, &average->columns.last,
-                             plan->scale.alpha, average->work->stream_inside,
+                             NULL, plan->scale.alpha, average->work->stream_inside,
                              look_ahead(average, d, h, 0, count));
         break;
     case PGI_BEHIND_HEADS:
         for (i = 0; i < count; i++) {
             pgi_columns_tiers(&average->columns, rows[i]);
             plan->kernels.finish(target_row(average, d, h + i), 0, rows + i, 1,
-                                 &average->columns.last, plan->scale.alpha,
+                                 &average->columns.last, NULL, plan->scale.alpha,
                                  average->work->stream_inside, look_ahead(average, d, h, i, 1));
         }
         break;
@@ -233,7 +233,7 @@ static void take_sums(void *context, int64_t d, int64_t h, int count, const void
         for (i = 0; i < count; i++) {
             const void *sums = pgi_columns_sum(&average->columns, rows[i]);
 
-            plan->kernels.finish(target_row(average, d, h + i), 0, &sums, 1, &whole,
+            plan->kernels.finish(target_row(average, d, h + i), 0, &sums, 1, &whole, NULL,
                                  plan->scale.alpha, average->work->stream_inside,
                                  look_ahead(average, d, h, i, 1));
         }
@@ -254,7 +254,6 @@ static void store_quotients(pgi_average *average, int64_t d, int64_t h, int rows
     pgi_divisors by;
     int64_t w, part;
 
-    average->divisors = *pgi_divisors_of(&average->rows, pgi_divisors_outer(&average->rows, d, h));
     if (average->dense) {
         for (w = begin; w < cascade->end[2]; w += part) {
             part = places_alike(average, w, &by);
@@ -277,27 +276,57 @@ static void store_quotients(pgi_average *average, int64_t d, int64_t h, int rows
                    lanes, quotients, average->result_pitch);
 }
 
+/* The same for `count` rows from the done-th on, of those from (d, h) on, summed as they are
+ * divided; false if that cannot be done. */
+static bool store_at_once(pgi_average *average, int64_t d, int64_t h, int done, int count,
+                          const void *const *rows)
+{
+    const poolgrad_plan *plan = average->plan;
+    const pgi_cascade *cascade = &average->cascade;
+    const int64_t begin = cascade->begin[2], end = cascade->end[2];
+    pgi_last_axis part = average->columns.last;
+    pgi_divisors by;
+    int64_t w;
+
+    if (!average->dense || average->columns.way != PGI_IN_TURNS)
+        return false;
+    for (w = begin; w < end; w += part.places) {
+        const int64_t before = (w - begin) * cascade->lanes;
+        pgi_ahead ahead = {NULL, NULL};
+
+        part.places = places_alike(average, w, &by);
+        part.first[0] = average->columns.last.first[0] + before;
+        if (2 * part.places > end - begin) /* once */
+            ahead = look_ahead(average, d, h, done, count);
+        if (!pgi_can_divide(&part, &by) ||
+            !plan->kernels.finish(
+                target_row(average, d, h + done) + (size_t)before * plan->problem.element_size,
+                plan->problem.target.stride[PGI_SPATIAL + 1], rows + done, count, &part, &by,
+                plan->scale.alpha, average->work->stream_inside, ahead))
+            return false;
+    }
+    return true;
+}
+
 /* The forward pass: sums are still to be divided. */
 static void take_to_divide(void *context, int64_t d, int64_t h, int count, const void *const *rows)
 {
     pgi_average *average = context;
-    const size_t real = average->plan->kernels.real;
     const char *sums;
-    int done, some, i, k;
+    int done, some;
 
     for (done = 0; done < count; done += some) {
-        some = sum_some(average, d, h, done, count - done, rows, &sums);
-        for (i = 0; i < some; i = k) {
-            const int64_t row = h + done;
-            const int64_t outer = pgi_divisors_outer(&average->rows, d, row + i);
+        const int64_t outer = pgi_divisors_outer(&average->rows, d, h + done);
 
-            for (k = i + 1; k < some && pgi_divisors_outer(&average->rows, d, row + k) == outer;
-                 k++)
-                ;
-            store_quotients(average, d, row + i, k - i,
-                            sums + (size_t)(i * average->result_pitch) * real,
-                            average->result_pitch);
-        }
+        for (some = 1;
+             done + some < count && pgi_divisors_outer(&average->rows, d, h + done + some) == outer;
+             some++)
+            ;
+        average->divisors = *pgi_divisors_of(&average->rows, outer);
+        if (store_at_once(average, d, h, done, some, rows))
+            continue;
+        some = sum_some(average, d, h, done, some, rows, &sums);
+        store_quotients(average, d, h + done, some, sums, average->result_pitch);
     }
 }
 

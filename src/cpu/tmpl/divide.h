@@ -11,7 +11,7 @@ PGI_ALWAYS_INLINE bool PGI_NAME(divide_row, ELEMENT)(STORED *restrict to, const 
                                                      bool past)
 {
     const BY one = PGI_NAME(by_one, ELEMENT)(by, 0);
-    const VECTOR scale = SET(alpha), zero = SET(-(REAL)0);
+    const VECTOR scale = SET(alpha);
     const pgi_divisors each = *by;
     vec_least least = vec_least_none();
     int64_t i;
@@ -19,11 +19,10 @@ PGI_ALWAYS_INLINE bool PGI_NAME(divide_row, ELEMENT)(STORED *restrict to, const 
     for (i = 0; i < count; i += LANES) {
         const VECTOR sum =
             count - i < LANES ? PGI_VEC(load_some, REAL_NAME)(from + i, count - i) : GET(from + i);
-        /* the +0 that what was added may lack */
-        const VECTOR quotient = PGI_NAME(divided, ELEMENT)(
-            ADD(sum, SET(0)), step ? PGI_NAME(by_each, ELEMENT)(&each, i) : one, how, zero, &least);
+        const BY here = step ? PGI_NAME(by_each, ELEMENT)(&each, i) : one;
 
-        PGI_NAME(store_part, ELEMENT)(to + i, MUL(quotient, scale), count - i, past);
+        PGI_NAME(store_part, ELEMENT)
+        (to + i, PGI_NAME(result, ELEMENT)(sum, here, how, scale, &least), count - i, past);
     }
     return !PGI_VEC(below, REAL_NAME)(least);
 }

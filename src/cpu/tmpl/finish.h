@@ -33,6 +33,22 @@ static inline int64_t PGI_NAME(head, ELEMENT)(const STORED *to, int64_t count)
     return (int64_t)(((uintptr_t)0 - (uintptr_t)to) % 64 / sizeof *to);
 }
 
+/* What is stored of a sum: it, or its quotient, times alpha. `how` is a constant where this is
+ * inlined. */
+PGI_ALWAYS_INLINE VECTOR PGI_NAME(result, ELEMENT)(VECTOR sum, BY by, pgi_division how,
+                                                   VECTOR scale, vec_least *least)
+{
+    if (how != PGI_KEEP) /* behind the +0 that what was added may lack */
+        sum = PGI_NAME(divided, ELEMENT)(ADD(sum, SET(0)), by, how, SET(-(REAL)0), least);
+    return MUL(sum, scale);
+}
+
+/* One divisor for all, if there is one. */
+PGI_ALWAYS_INLINE BY PGI_NAME(by_or_none, ELEMENT)(const pgi_divisors *by, pgi_division how)
+{
+    return how == PGI_KEEP ? (BY){SET(0), SET(0), SET(0)} : PGI_NAME(by_one, ELEMENT)(by, 0);
+}
+
 /* The sum of two or three sums of PGI_RUN_ROWS neighbours. */
 #define HEADS(from, count)                                                                         \
     ((count) == 2                                                                                  \
@@ -40,12 +56,15 @@ static inline int64_t PGI_NAME(head, ELEMENT)(const STORED *to, int64_t count)
          : ADD(ADD(GET(from), GET((from) + PGI_RUN_ROWS)), GET((from) + 2 * PGI_RUN_ROWS)))
 
 /* Rows of one turn and one lane, without gaps in a run. */
-PGI_ALWAYS_INLINE void PGI_NAME(finish_neighbours,
+PGI_ALWAYS_INLINE bool PGI_NAME(finish_neighbours,
                                 ELEMENT)(STORED *to, int64_t pitch, const void *const *from,
                                          int64_t rows, const pgi_last_axis *last, int count,
-                                         bool behind, REAL alpha, bool stream, pgi_ahead ahead)
+                                         bool behind, const pgi_divisors *by, pgi_division how,
+                                         REAL alpha, bool stream, pgi_ahead ahead)
 {
+    const BY one = PGI_NAME(by_or_none, ELEMENT)(by, how);
     const VECTOR scale = SET(alpha);
+    vec_least least = vec_least_none();
     const int64_t places = last->places;
     const REAL *heads = last->heads;
     int64_t row, at;
@@ -59,9 +78,10 @@ PGI_ALWAYS_INLINE void PGI_NAME(finish_neighbours,
 
         PGI_NAME(look, REAL_NAME)(&near, first, count);
 #define NEXT                                                                                       \
-    MUL(PGI_NAME(neighbours, REAL_NAME)(&near, first + at, count, behind,                          \
-                                        behind ? HEADS(heads + at, last->head_count) : scale),     \
-        scale)
+    PGI_NAME(result, ELEMENT)                                                                      \
+    (PGI_NAME(neighbours, REAL_NAME)(&near, first + at, count, behind,                             \
+                                     behind ? HEADS(heads + at, last->head_count) : scale),        \
+     one, how, scale, &least)
         at = 0;
         if (head > 0) {
             for (; at < head; at += LANES)
@@ -82,6 +102,7 @@ PGI_ALWAYS_INLINE void PGI_NAME(finish_neighbours,
             PGI_NAME(store_part, ELEMENT)(to + at, NEXT, places - at, whole);
 #undef NEXT
     }
+    return !PGI_VEC(below, REAL_NAME)(least);
 }
 
 /* Rows of two turns and one lane: vectors of both, zipped. */
@@ -161,15 +182,19 @@ PGI_ALWAYS_INLINE void PGI_NAME(finish_every_other,
 }
 
 /* Anything else: every run has its own loop over a span, which is called for each. */
-typedef void PGI_NAME(span_fn, ELEMENT)(STORED *to, const REAL *from, int64_t step,
-                                        int64_t elements, REAL alpha, bool past, pgi_ahead *ahead);
+typedef bool PGI_NAME(span_fn, ELEMENT)(STORED *to, const REAL *from, int64_t step,
+                                        int64_t elements, const pgi_divisors *by, REAL alpha,
+                                        bool past, pgi_ahead *ahead);
 
 /* `elements` side by side, sums of what lies `step` apart. */
-PGI_ALWAYS_INLINE void PGI_NAME(finish_span, ELEMENT)(STORED *restrict to, const REAL *from,
+PGI_ALWAYS_INLINE bool PGI_NAME(finish_span, ELEMENT)(STORED *restrict to, const REAL *from,
                                                       int count, int64_t step, int64_t elements,
+                                                      const pgi_divisors *by, pgi_division how,
                                                       REAL alpha, bool past, pgi_ahead *ahead)
 {
+    const BY one = PGI_NAME(by_or_none, ELEMENT)(by, how);
     const VECTOR scale = SET(alpha);
+    vec_least least = vec_least_none();
     const void *rows[PGI_RUN_ROWS];
     bool whole = true;
     int64_t at;
@@ -177,73 +202,85 @@ PGI_ALWAYS_INLINE void PGI_NAME(finish_span, ELEMENT)(STORED *restrict to, const
 
     for (i = 0; i < count; i++)
         rows[i] = from + i * step;
+#define NEXT PGI_NAME(result, ELEMENT)(RUN(rows, count, at), one, how, scale, &least)
     at = 0;
     if (past && !PGI_NAME(may_stream, ELEMENT)(to, elements)) { /* up to the first whole line */
         const int64_t head = PGI_NAME(head, ELEMENT)(to, elements);
 
         for (; at < head; at += LANES)
-            PGI_NAME(store_part, ELEMENT)
-        (to + at, MUL(RUN(rows, count, at), scale), head - at, false);
+            PGI_NAME(store_part, ELEMENT)(to + at, NEXT, head - at, false);
         past = head >= 0;
         at = past ? head : 0;
         whole = false;
     }
     for (; at + LANES <= elements; at += LANES) {
-        const VECTOR sum = MUL(RUN(rows, count, at), scale);
+        const VECTOR result = NEXT;
 
         if (past)
-            STREAM_VECTOR(to + at, sum);
+            STREAM_VECTOR(to + at, result);
         else
-            STORE_VECTOR(to + at, sum);
+            STORE_VECTOR(to + at, result);
         FETCH(ahead);
     }
     if (at < elements)
-        PGI_NAME(store_part, ELEMENT)
-    (to + at, MUL(RUN(rows, count, at), scale), elements - at, past && whole);
+        PGI_NAME(store_part, ELEMENT)(to + at, NEXT, elements - at, past && whole);
+#undef NEXT
+    return !PGI_VEC(below, REAL_NAME)(least);
 }
 
-#define PGI_COUNT(n)                                                                               \
-    static void PGI_NAME(span_##n, ELEMENT)(STORED * to, const REAL *from, int64_t step,           \
-                                            int64_t elements, REAL alpha, bool past,               \
-                                            pgi_ahead *ahead)                                      \
+#define SPAN(name, n, how)                                                                         \
+    static bool PGI_NAME(name, ELEMENT)(STORED * to, const REAL *from, int64_t step,               \
+                                        int64_t elements, const pgi_divisors *by, REAL alpha,      \
+                                        bool past, pgi_ahead *ahead)                               \
     {                                                                                              \
-        PGI_NAME(finish_span, ELEMENT)(to, from, n, step, elements, alpha, past, ahead);           \
+        return PGI_NAME(finish_span, ELEMENT)(to, from, n, step, elements, by, how, alpha, past,   \
+                                              ahead);                                              \
     }
+#define PGI_COUNT(n)                                                                               \
+    SPAN(span_##n, n, PGI_KEEP)                                                                    \
+    SPAN(quotients_##n, n, PGI_QUOTIENT)
 PGI_COUNT(0)
 #include "cpu/tmpl/counts.def"
 #undef PGI_COUNT
+#undef SPAN
 
-static PGI_NAME(span_fn, ELEMENT) *const PGI_NAME(spans, ELEMENT)[PGI_RUN_ROWS + 1] = {
-#define PGI_COUNT(n) PGI_NAME(span_##n, ELEMENT),
+/* For every count, without and with a divisor. */
+static PGI_NAME(span_fn, ELEMENT) *const PGI_NAME(spans, ELEMENT)[PGI_RUN_ROWS + 1][2] = {
+#define PGI_COUNT(n) {PGI_NAME(span_##n, ELEMENT), PGI_NAME(quotients_##n, ELEMENT)},
     PGI_COUNT(0)
 #include "cpu/tmpl/counts.def"
 #undef PGI_COUNT
 };
 
-static void PGI_NAME(finish_spans, ELEMENT)(STORED *to, int64_t pitch, const void *const *from,
-                                            int64_t rows, const pgi_last_axis *last, REAL alpha,
-                                            bool stream, pgi_ahead ahead)
+static bool PGI_NAME(finish_spans, ELEMENT)(STORED *to, int64_t pitch, const void *const *from,
+                                            int64_t rows, const pgi_last_axis *last,
+                                            const pgi_divisors *by, REAL alpha, bool stream,
+                                            pgi_ahead ahead)
 {
     const bool whole = last->turns == 1 && last->advance == 1; /* a row is one span */
     const int64_t spans = whole ? 1 : last->places;
     const int64_t elements = whole ? last->places * last->lanes : last->lanes;
+    bool good = true;
     int64_t row, i;
     int t;
 
     for (row = 0; row < rows; row++, to += pitch) {
         for (t = 0; t < last->turns; t++) {
-            PGI_NAME(span_fn, ELEMENT) *span = PGI_NAME(spans, ELEMENT)[last->count[t]];
+            PGI_NAME(span_fn, ELEMENT) *span = PGI_NAME(spans, ELEMENT)[last->count[t]][by != NULL];
             const REAL *first = (const REAL *)from[row] + last->first[t];
 
             for (i = t; i < spans; i += last->turns, first += last->advance * last->lanes)
-                span(to + i * elements, first, last->step, elements, alpha, stream, &ahead);
+                good &=
+                    span(to + i * elements, first, last->step, elements, by, alpha, stream, &ahead);
         }
     }
+    return good;
 }
 
-static void PGI_NAME(finish, ELEMENT)(void *to, int64_t pitch, const void *const *from,
-                                      int64_t rows, const pgi_last_axis *last, double alpha,
-                                      bool stream, pgi_ahead ahead)
+static bool PGI_NAME(finish, ELEMENT)(void *to, int64_t pitch, const void *const *from,
+                                      int64_t rows, const pgi_last_axis *last,
+                                      const pgi_divisors *by, double alpha, bool stream,
+                                      pgi_ahead ahead)
 {
     const REAL scale = (REAL)alpha;
 
@@ -252,19 +289,22 @@ static void PGI_NAME(finish, ELEMENT)(void *to, int64_t pitch, const void *const
 #define PGI_COUNT(n)                                                                               \
     case n:                                                                                        \
         PGI_NAME(finish_neighbours, ELEMENT)                                                       \
-        (to, pitch, from, rows, last, n, true, scale, stream, ahead);                              \
+        (to, pitch, from, rows, last, n, true, by, PGI_KEEP, scale, stream, ahead);                \
         break;
             PGI_COUNT(0)
 #include "cpu/tmpl/counts.def"
 #undef PGI_COUNT
         }
     } else if (last->lanes == 1 && last->step == 1 && last->turns == 1 && last->count[0] > 1) {
-        switch (last->advance * 32 + last->count[0]) {
+        switch ((by ? 96 : 32 * last->advance) + last->count[0]) {
 #define PGI_COUNT(n)                                                                               \
     case 32 + (n):                                                                                 \
         PGI_NAME(finish_neighbours, ELEMENT)                                                       \
-        (to, pitch, from, rows, last, n, false, scale, stream, ahead);                             \
-        break;
+        (to, pitch, from, rows, last, n, false, by, PGI_KEEP, scale, stream, ahead);               \
+        break;                                                                                     \
+    case 96 + (n):                                                                                 \
+        return PGI_NAME(finish_neighbours, ELEMENT)(to, pitch, from, rows, last, n, false, by,     \
+                                                    PGI_QUOTIENT, scale, stream, ahead);
 #include "cpu/tmpl/counts.def"
 #include "cpu/tmpl/long_counts.def"
 #undef PGI_COUNT
@@ -305,8 +345,10 @@ static void PGI_NAME(finish, ELEMENT)(void *to, int64_t pitch, const void *const
 #undef PAIR
         }
     } else {
-        PGI_NAME(finish_spans, ELEMENT)(to, pitch, from, rows, last, scale, stream, ahead);
+        return PGI_NAME(finish_spans, ELEMENT)(to, pitch, from, rows, last, by, scale, stream,
+                                               ahead);
     }
+    return true;
 }
 
 /* Rows of picked terms. Up to seven of them are added as the longest run is; what is not there is
