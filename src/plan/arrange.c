@@ -11,6 +11,8 @@
 /* Elements of rows that are too short for vectors: with fewer, a place of many channels or batch
  * elements makes a better row, also if they have to be brought together. */
 #define SHORT_ROW 16
+/* The same where every place of y picks its own terms, as adaptive windows do. */
+#define SHORT_PICKED 48
 /* Reals of such a row, about; what there must be of channels or batch elements, and of planes,
  * since such rows cost a microsecond beforehand. */
 #define LANES_ROW    1024
@@ -175,13 +177,14 @@ int64_t pgi_lanes_apart(pgi_problem *problem)
         pgi_max(source->extent[PGI_SPATIAL + 2], target->extent[PGI_SPATIAL + 2]);
     const int64_t lanes =
         pgi_min(LANES_ROW / pgi_max(places, 1) / LEAST_LANES * LEAST_LANES, MOST_LANES);
+    const bool picked = problem->axis[2].adaptive && pgi_is_forward(problem->desc.op);
 
     if (target->elements == 0)
         return 1;
     /* one layout to the other */
     if (!pgi_channels_inside(target) && pgi_channels_inside(source) && channels >= LEAST_LANES)
         return pgi_max(lanes, LEAST_LANES);
-    if (!pgi_rows_below(problem, SHORT_ROW))
+    if (!pgi_rows_below(problem, picked ? SHORT_PICKED : SHORT_ROW))
         return 1;
     if (channels < batch && channels < 2 * LEAST_LANES) {
         exchange_batch_and_channels(&problem->source);
