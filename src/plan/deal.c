@@ -78,9 +78,6 @@ static void store_tile(const pgi_scatter *scatter, char *dx, int64_t lanes, cons
     const int64_t places = unit->end[2] - unit->begin[2];
     const poolgrad_plan *plan = scatter->plan;
     const int64_t *stride = plan->problem.target.stride + PGI_SPATIAL;
-    const bool grouped = plan->scale.beta == 0 && lanes > 1 &&
-                         lanes * (int64_t)plan->problem.element_size % PGI_LINE_BYTES == 0 &&
-                         pgi_side_by_side(&plan->problem.target, lanes);
     int64_t d, h;
 
     if (plan->scale.beta == 0 && pgi_is_dense(&plan->problem, lanes)) {
@@ -97,14 +94,11 @@ static void store_tile(const pgi_scatter *scatter, char *dx, int64_t lanes, cons
         return;
     }
     for (d = unit->begin[0]; d < unit->end[0]; d++) {
-        for (h = unit->begin[1]; h < unit->end[1]; h++) {
-            if (grouped)
-                pgi_finish_groups(plan, scatter->work, dx, d, h, unit->begin[2], sums, places,
-                                  lanes);
-            else
-                pgi_store_row(plan, scatter->work, dx, d, h, unit->begin[2], places, lanes, sums);
-            sums += (size_t)(places * lanes) * plan->kernels.real;
-        }
+        const int64_t rows = unit->end[1] - unit->begin[1];
+
+        pgi_store_rows(plan, scatter->work, dx, d, unit->begin[1], unit->begin[2], rows, places,
+                       lanes, sums, places * lanes);
+        sums += (size_t)(rows * places * lanes) * plan->kernels.real;
     }
 }
 

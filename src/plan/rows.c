@@ -79,15 +79,6 @@ void pgi_finish_row(const poolgrad_plan *plan, const pgi_work *work, char *memor
                          (pgi_ahead){NULL, NULL});
 }
 
-void pgi_finish_groups(const poolgrad_plan *plan, const pgi_work *work, char *memory, int64_t d,
-                       int64_t h, int64_t w, const char *sums, int64_t places, int64_t lanes)
-{
-    int64_t i;
-
-    for (i = 0; i < places; i++, sums += (size_t)lanes * plan->kernels.real)
-        pgi_finish_row(plan, work, memory, d, h, w + i, sums, 1, lanes);
-}
-
 bool pgi_is_dense(const pgi_problem *problem, int64_t lanes)
 {
     const pgi_tensor *target = &problem->target;

@@ -61,10 +61,6 @@ bool pgi_is_dense(const pgi_problem *problem, int64_t lanes);
 void pgi_finish_row(const poolgrad_plan *plan, const pgi_work *work, char *memory, int64_t d,
                     int64_t h, int64_t w, const void *sums, int64_t places, int64_t lanes);
 
-/* The same group by group: lanes lie side by side, but other channels between two places. */
-void pgi_finish_groups(const poolgrad_plan *plan, const pgi_work *work, char *memory, int64_t d,
-                       int64_t h, int64_t w, const char *sums, int64_t places, int64_t lanes);
-
 /* The divisor of the one window of a problem that has no other. It points into itself. */
 typedef struct pgi_one_divisor {
     union {

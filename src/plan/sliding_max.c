@@ -143,7 +143,7 @@ static void store_indices(const pgi_maximum *maximum, int64_t d, int64_t h, int6
     } else {
         for (i = 0; i < groups; i++)
             number(row + i * step * (int64_t)problem->index_size, lane_step, places + i * lanes,
-                   lanes, &numbering, false);
+                   lanes, &numbering, maximum->work->stream_inside);
     }
 }
 
@@ -174,12 +174,8 @@ static void store_row(const pgi_maximum *maximum, int64_t d, int64_t h, const ch
     const pgi_unit *unit = maximum->unit;
     const int64_t width = unit->end[2] - unit->begin[2];
 
-    if (plan->scale.beta == 0 && plan->problem.target.stride[PGI_CHANNEL] == 1)
-        pgi_finish_groups(plan, maximum->work, maximum->y, d, h, unit->begin[2], values, width,
-                          unit->lanes);
-    else
-        pgi_store_row(plan, maximum->work, maximum->y, d, h, unit->begin[2], width, unit->lanes,
-                      values);
+    pgi_store_row(plan, maximum->work, maximum->y, d, h, unit->begin[2], width, unit->lanes,
+                  values);
     if (maximum->indices && places)
         store_indices(maximum, d, h, width, places);
 }

@@ -34,17 +34,19 @@ static void PGI_NAME(number, INDEX_NAME)(void *indices, int64_t step, const int3
     enum {
         BLOCK = 4096 / sizeof(INDEX)
     };
+    pgi_numbering here = *numbering;
     INDEX *to = indices, made[BLOCK];
     int64_t done, part, i;
 
     if (!stream || step != 1 || (uintptr_t)to % VEC_bytes ||
-        count * (int64_t)sizeof *to % VEC_bytes || numbering->origin_step) {
+        count * (int64_t)sizeof *to % VEC_bytes) {
         PGI_NAME(number_some, INDEX_NAME)(to, step, places, count, numbering);
         return;
     }
     for (done = 0; done < count; done += part) {
         part = count - done < BLOCK ? count - done : BLOCK;
-        PGI_NAME(number_some, INDEX_NAME)(made, 1, places + done, part, numbering);
+        PGI_NAME(number_some, INDEX_NAME)(made, 1, places + done, part, &here);
+        here.origin += part * here.origin_step;
         for (i = 0; i < part; i += VEC_bytes / (int64_t)sizeof *to)
             vec_stream_bytes(to + done + i, made + i);
     }
