@@ -15,8 +15,10 @@
 #define MOST_SHARED   (48 << 10)
 #define MOST_WARPS    (PGI_THREES_THREADS / 32)
 
-/* Bytes of channels in one piece that are worth a block of threads of rank 3. */
+/* Bytes of channels in one piece that are worth a block of threads of rank 3, and at most: those
+ * that the L2 cache hands over at once. */
 #define LEAST_PIECE 32
+#define MOST_PIECE  128
 
 static bool describe_axis(const pgi_problem *problem, int i, bool one_divisor,
                           pgi_cuda_threes_axis *made)
@@ -115,13 +117,13 @@ static int64_t deal_channels(const pgi_problem *problem, pgi_cuda_threes *threes
     return (int64_t)threes->groups * threes->bands * threes->outer.count;
 }
 
-/* Deals slabs of planes to blocks, with channels side by side: pieces of them, of 64 bytes if that
+/* Deals slabs of planes to blocks, with channels side by side: pieces of them, of 128 bytes if that
  * goes, and as many places of a row as there are threads for. */
 static int64_t deal_slabs(const pgi_problem *problem, pgi_cuda_threes *threes)
 {
     const int width = PGI_SLAB_EACH(problem->element_size);
     const int64_t vectors = problem->target.extent[PGI_CHANNEL] / width;
-    int lanes = 64 / (width * (int)problem->element_size), most;
+    int lanes = MOST_PIECE / (width * (int)problem->element_size), most;
 
     if (!has_channels(problem, width, threes))
         return 0;

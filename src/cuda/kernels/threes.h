@@ -52,10 +52,10 @@ typedef struct pgi_cuda_threes {
 #define PGI_THREES_BAND            4
 
 /* Rank 3: planes of targets that a thread has, elements of a row of each; lanes that a place has at
- * most, with 64 bytes of channels; and divisors that have an inverse. */
+ * most, with 128 bytes of channels; and divisors that have an inverse. */
 #define PGI_SLAB_DEEP        4
 #define PGI_SLAB_EACH(bytes) ((bytes) == 8 ? 2 : 4)
-#define PGI_SLAB_LANES       8
+#define PGI_SLAB_LANES       16
 #define PGI_SLAB_USUAL       (1 << 21)
 
 #endif
