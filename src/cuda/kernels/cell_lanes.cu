@@ -11,6 +11,11 @@ template <typename Element, typename Named, int K, int R> struct pgi_cell_block 
     typedef pgi_real<T> Real;
     static constexpr int V = PGI_CELL_GRADIENT_WIDTH(R, sizeof(T), sizeof(Name)), SIDE = K - 1;
     static constexpr int DEPTH = R == 3 ? SIDE : 1, TAPS = K, AXES = R;
+
+    // Columns are loaded ahead, if need be behind the last one: under a condition the compiler
+    // would load them elsewhere and move them, which waits until they have come. Where registers
+    // suffice.
+    static constexpr bool STEADY = K == 3 && R == 2 && sizeof(Name) == 8 && sizeof(T) <= 4;
 };
 
 template <typename Block> struct pgi_cell_column {
@@ -198,7 +203,7 @@ __device__ static bool go_along(const pgi_cuda_cell &cell, const pgi_cell_line<B
 
         take_column(cell, line, loaded, jw < cell.out[2], &columns[SIDE - 1]);
         next_windows(cell, jw + 1, &spot);
-        if (jw + 1 < end)
+        if (Block::STEADY || jw + 1 < end)
             load_column<PLAIN>(line, spot, &loaded);
         if (checks && jw < cell.out[2])
             good &= all_good(cell, line, jw, columns[SIDE - 1]);

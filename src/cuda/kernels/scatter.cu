@@ -13,6 +13,10 @@ template <typename Element, typename Named, bool CHANNELS> struct pgi_scatter_ki
     typedef Named Name;
     static constexpr bool LANES = CHANNELS;
     static constexpr int V = PGI_SCATTER_WIDTH, PASSES = PGI_SCATTER_PASSES;
+
+    // What is loaded ahead is moved if it has to go where others still are, which waits until it
+    // has come; but two buffers in turn take registers. Where they were measured to gain.
+    static constexpr int BUFFERS = sizeof(T) == 2 && !CHANNELS ? 2 : 1;
 };
 
 // A block's tile: its plane, or first channel, its first position and window, and its cells of D.
@@ -30,20 +34,24 @@ struct pgi_scatter_share {
     int64_t base;      // index of place 0
 };
 
-// The windows of a slice as they lie in memory, and where the next slice's are.
-template <typename Kind> struct pgi_scatter_loaded {
+// Where the windows of the next slice are.
+template <typename Kind> struct pgi_scatter_spot {
     const typename Kind::Name *names;
     const typename Kind::T *dy;
-    typename Kind::Name name[Kind::PASSES];
-    typename Kind::T term[Kind::PASSES];
 };
 
-// The slices that a window's taps are in, or some of them: where the first begins, as a place, and
-// how many places they have; and where each one's sums are.
+// The windows of a slice as they lie in memory.
+template <typename Kind> struct pgi_scatter_loaded {
+    typename Kind::Name name[Kind::PASSES];
+    pgi_word<typename Kind::T> term[Kind::PASSES];
+};
+
+// The slices that a window's taps are in, without those skipped at first: in the padding, or not
+// the block's. Where they begin, as a place, and how many places they have; and where each one's
+// sums are.
 struct pgi_scatter_slices {
-    unsigned first, count;
+    unsigned skipped, first, count;
     unsigned sums[3];
-    bool before; // the last of the three alone matters
 };
 
 // A vector of positions in every few rows, which a thread stores.
@@ -134,22 +142,22 @@ output_of(const pgi_cuda_scatter &all, const pgi_cuda_memory &memory, const pgi_
 // The next slice's windows.
 template <typename Kind>
 __device__ static void load_slice(const pgi_cuda_scatter &all, const pgi_scatter_share &share,
-                                  pgi_scatter_loaded<Kind> *loaded)
+                                  pgi_scatter_spot<Kind> *spot, pgi_scatter_loaded<Kind> *loaded)
 {
-    const auto *name = loaded->names;
-    const auto *dy = loaded->dy;
+    const auto *name = spot->names;
+    const auto *dy = spot->dy;
 
 #pragma unroll
     for (int k = 0; k < Kind::PASSES; k++) {
         if (k < share.count) {
             loaded->name[k] = load_name(name);
-            loaded->term[k] = load_element(dy);
+            loaded->term[k] = load_word(dy);
         }
         name += all.rows * all.cell.names.place[1];
         dy += all.rows * all.cell.windows.place[1];
     }
-    loaded->names += all.cell.names.place[0];
-    loaded->dy += all.cell.windows.place[0];
+    spot->names += all.cell.names.place[0];
+    spot->dy += all.cell.windows.place[0];
 }
 
 // Where the winner of the k-th window is, with its phase; by its code.
@@ -157,21 +165,20 @@ __device__ static unsigned winner_at(const pgi_cuda_scatter &all, const pgi_scat
                                      const pgi_scatter_share &share,
                                      const pgi_scatter_slices &slices, int k, uint8_t code, bool *)
 {
-    const unsigned d = code >> 4, h = code >> 2 & 3, w = code & 3;
+    const unsigned d = (code >> 4) - slices.skipped, h = code >> 2 & 3, w = code & 3;
     const unsigned at =
         share.at + (unsigned)k * all.down_bytes + h * all.row_bytes + w * all.place_bytes;
     const unsigned column = (unsigned)(share.column - tile.column) + w;
     const unsigned slice = d == 0 ? slices.sums[0] : d == 1 ? slices.sums[1] : slices.sums[2];
-    const bool inside = (k < share.count) & (at < all.tile_bytes) &
-                        (column < (unsigned)all.tile[1]) & (!slices.before | (d == 2));
+    const bool inside =
+        (k < share.count) & (at < all.tile_bytes) & (column < (unsigned)all.tile[1]) & (d < 3);
     const unsigned phase = (h == 0 ? 2 : 0) | (w == 0 ? 1 : 0);
 
     return (unsigned)kept((int)(inside ? slice + at + phase : NOWHERE));
 }
 
 // By its index. Rows and columns need not be clipped: what is left of a place within its slice, and
-// its row, is one inside. The first slice may lie in the padding, before place 0, so that places
-// are asked for their signs, too; none has 31 bits.
+// its row, is one inside. Slices begin at a place, so that one before them is far beyond them.
 template <typename Index>
 __device__ static unsigned
 winner_at(const pgi_cuda_scatter &all, const pgi_scatter_tile &tile, const pgi_scatter_share &share,
@@ -188,12 +195,12 @@ winner_at(const pgi_cuda_scatter &all, const pgi_scatter_tile &tile, const pgi_s
                                : in_rows < 2 * width ? all.row_bytes
                                                      : 2 * all.row_bytes;
     const unsigned at = share.at + (unsigned)k * all.down_bytes + row_bytes + tap * all.place_bytes;
-    const unsigned slice = beyond < area       ? (slices.before ? slices.sums[2] : slices.sums[0])
+    const unsigned slice = beyond < area       ? slices.sums[0]
                            : beyond < 2 * area ? slices.sums[1]
                                                : slices.sums[2];
     const bool there = k < share.count;
-    const bool valid = there & ((place >> 31) == 0) & (beyond < slices.count) &
-                       (in_rows < 3 * width) & (tap < 3);
+    const bool valid =
+        there & ((place >> 32) == 0) & (beyond < slices.count) & (in_rows < 3 * width) & (tap < 3);
     const bool inside =
         valid & (at < all.tile_bytes) & (column - (unsigned)tile.column < (unsigned)all.tile[1]);
     const unsigned phase = (in_rows < width ? 2 : 0) | (tap == 0 ? 1 : 0);
@@ -289,45 +296,39 @@ __device__ static void scatter(const pgi_cuda_scatter &all, const pgi_cuda_memor
     const pgi_scatter_output<T> output = output_of<Kind>(all, memory, tile);
     const bool plain = cell.plain && output.aligned;
     const int last = min(tile.end, cell.out[0]) - 1;
+    const int first = max(0, tile.begin - 1);
     unsigned slices[3] = {0, all.tile_bytes, 2 * all.tile_bytes};
-    pgi_scatter_loaded<Kind> loaded;
-    int od = max(0, tile.begin - 1);
+    pgi_scatter_spot<Kind> spot;
+    pgi_scatter_loaded<Kind> loaded[Kind::BUFFERS];
     bool good = true;
-
-    for (unsigned i = threadIdx.x; i < 3 * all.tile_bytes / sizeof(float); i += blockDim.x)
-        ((float *)sums)[i] = 0;
-    loaded.names = (const Name *)memory.indices + share.plane.offset(cell.names) +
-                   (place_offset(cell.names, od, share.oh) + share.ow * cell.names.place[2]);
-    loaded.dy = (const T *)memory.source + share.plane.offset(cell.windows) +
-                (place_offset(cell.windows, od, share.oh) + share.ow * cell.windows.place[2]);
-    if (od <= last)
-        load_slice(all, share, &loaded);
-    __syncthreads();
-#pragma unroll 1
-    for (; od < tile.end; od++) {
+    const auto pass = [&](int od, const pgi_scatter_loaded<Kind> &now,
+                          pgi_scatter_loaded<Kind> *next) {
         const int d = 2 * od - cell.pad[0];
         const unsigned cleared = slices[0];
 
         if (od <= last) {
             const bool before = od < tile.begin;
-            const int first = before ? d + 2 : d;
+            const int skipped = before ? 2 : d < 0 ? 1 : 0, begin = d + skipped;
             const pgi_scatter_slices reach = {
-                (unsigned)(first * cell.area),
-                (unsigned)(min(cell.in[0] - first, before ? 1 : 3) * cell.area),
-                {slices[0], slices[1], slices[2]},
-                before};
+                (unsigned)skipped,
+                (unsigned)(begin * cell.area),
+                (unsigned)(min(cell.in[0] - begin, 3 - skipped) * cell.area),
+                {skipped == 0   ? slices[0]
+                 : skipped == 1 ? slices[1]
+                                : slices[2],
+                 skipped == 0 ? slices[1] : slices[2], slices[2]}};
             unsigned at[PASSES];
             float term[PASSES];
             bool all_good = true;
 
 #pragma unroll
             for (int k = 0; k < PASSES; k++) {
-                at[k] = winner_at(all, tile, share, reach, k, loaded.name[k], &all_good);
-                term[k] = widen(loaded.term[k]);
+                at[k] = winner_at(all, tile, share, reach, k, now.name[k], &all_good);
+                term[k] = widen(element_of<T>(now.term[k]));
             }
             good &= all_good | before;
             if (od < last)
-                load_slice(all, share, &loaded);
+                load_slice(all, share, &spot, next);
             add(sums, at, term);
         }
         if (od >= tile.begin) {
@@ -340,7 +341,23 @@ __device__ static void scatter(const pgi_cuda_scatter &all, const pgi_cuda_memor
         slices[0] = slices[2];
         slices[2] = slices[1];
         slices[1] = cleared;
-    }
+    };
+
+    for (unsigned i = threadIdx.x; i < 3 * all.tile_bytes / sizeof(float); i += blockDim.x)
+        ((float *)sums)[i] = 0;
+    spot.names = (const Name *)memory.indices + share.plane.offset(cell.names) +
+                 (place_offset(cell.names, first, share.oh) + share.ow * cell.names.place[2]);
+    spot.dy = (const T *)memory.source + share.plane.offset(cell.windows) +
+              (place_offset(cell.windows, first, share.oh) + share.ow * cell.windows.place[2]);
+    if (first <= last)
+        load_slice(all, share, &spot, &loaded[0]);
+    __syncthreads();
+#pragma unroll 1
+    for (int od = first; od < tile.end; od += Kind::BUFFERS)
+#pragma unroll
+        for (int k = 0; k < Kind::BUFFERS; k++)
+            if (od + k < tile.end)
+                pass(od + k, loaded[k], &loaded[(k + 1) % Kind::BUFFERS]);
     if (cell.checks && !good)
         find_bad<Kind>(all, memory, tile.begin, tile.end, share);
 }

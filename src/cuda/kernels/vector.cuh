@@ -82,6 +82,34 @@ template <typename T> __device__ inline T load_element(const T *from)
     return T{__ldg(&from->bits)};
 }
 
+/* The same as it lies in memory, in registers of its own: where half of one is loaded under a
+ * condition the compiler moves it, and that waits until it has come. */
+template <int BYTES> struct pgi_word_of {
+    typedef uint32_t word;
+};
+
+template <> struct pgi_word_of<8> {
+    typedef unsigned long long word;
+};
+
+template <typename T> using pgi_word = typename pgi_word_of<sizeof(T)>::word;
+
+template <typename T> __device__ inline pgi_word<T> load_word(const T *from)
+{
+    if constexpr (sizeof(T) == 2)
+        return __ldg((const uint16_t *)from);
+    else
+        return __ldg((const pgi_word<T> *)from);
+}
+
+template <typename T> __device__ inline T element_of(pgi_word<T> word)
+{
+    if constexpr (sizeof(T) == 2)
+        return T{(uint16_t)word};
+    else
+        return *(const T *)&word;
+}
+
 /* V elements, at once if they are aligned. */
 template <bool ALIGNED, typename T, int V>
 __device__ inline void load_vector(const T *from, pgi_vector<T, V> *to)
