@@ -20,13 +20,14 @@
 #define THREADS_ONE  128
 #define THREADS_MANY 512
 
-/* Threads backward; slots of a chunk for which a block has fewer planes; places that are stored
- * together at least. */
+/* Threads backward; slots of a chunk for which a block has fewer planes. */
 #define WARP        32
 #define FETCHERS    (PGI_PLANE_FETCHERS * WARP)
 #define THREADS     (PGI_PLANE_ADDERS * WARP + FETCHERS)
 #define LEAST_SLOTS 32
-#define LEAST_STAGE 32
+
+/* Bytes that a lane loads at once: an odd number of them apart, lanes meet in no bank. */
+#define LOADED 16
 
 /* False if rows do not lie at equal distances, or too far apart. */
 static bool strides_of(const pgi_tensor *tensor, pgi_cuda_strides *strides)
@@ -234,13 +235,13 @@ static int64_t deal_planes(pgi_cuda_plane *plane, const pgi_problem *problem,
                            const pgi_cuda_device *device)
 {
     const int64_t real = (int64_t)pgi_compute_size(problem->desc.dtype);
-    const int64_t fetched = (int64_t)(problem->element_size + sizeof(uint16_t));
+    const int64_t fetched = 2 * (int64_t)problem->element_size; /* with a cell */
     int64_t members = 2 * WARP, fixed, slot, most;
 
     do {
         members /= 2;
-        fixed = members * ((int64_t)sizeof(pgi_member) + plane->places * real);
-        slot = 2 * (members + 1) * fetched;
+        fixed = members * ((int64_t)sizeof(pgi_member) + 2 * LOADED + plane->places * real);
+        slot = 2 * members * fetched;
         most = (device->shared - fixed) / slot;
     } while (members > 1 && (most < LEAST_SLOTS || plane->places * members >= UINT16_MAX ||
                              2 * pgi_ceil_div(plane->planes, members) <= device->multiprocessors));
@@ -250,8 +251,8 @@ static int64_t deal_planes(pgi_cuda_plane *plane, const pgi_problem *problem,
     plane->members = (int)members;
     plane->band = (int)pgi_ceil_div(plane->in[2], PGI_PLANE_ADDERS * WARP / members);
     cut_chunks(plane, most);
-    plane->stage = (int)pgi_max(2 * plane->slots * fetched / real / WARP * WARP, LEAST_STAGE);
-    return fixed + pgi_max(plane->slots * slot, (members + 1) * plane->stage * real);
+    plane->slot_pitch = (int)((plane->slots * fetched / LOADED | 1) * (LOADED / fetched));
+    return fixed + plane->slots * slot;
 }
 
 static poolgrad_status add_gradient(poolgrad_cuda_plan *plan, const pgi_problem *problem,

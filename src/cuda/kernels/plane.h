@@ -55,11 +55,10 @@ typedef struct pgi_cuda_plane {
 
     /* Backward. Whether D has one position and one window; rows of places, and of windows; columns
      * of dx that a thread adds for. A chunk is some rows of windows, or one of the pieces of a row;
-     * windows have slots in it, a whole number of groups in each of its rows. Places that are
-     * stored together. */
+     * windows have slots in it, a whole number of groups in each of its rows. */
     int flat, place_rows, window_rows, band;
     int turns, chunk_rows, pieces, row_slots, slots;
-    int stage;
+    int slot_pitch; /* from member to member: an odd number of 16 bytes */
 
     /* Quotients by in[2], in[1], out[2], out[1], lines, groups of a row, and row_slots. */
     pgi_cuda_quotient by_in[2], by_out[2], by_lines[3], by_groups, by_row_slots;
