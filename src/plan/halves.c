@@ -189,16 +189,18 @@ static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, 
     const int64_t planes = dx->extent[2], rows = dx->extent[3];
     const int64_t first = dx->offset[4] + problem->axis[2].pad_lo;
     char *room = workspace;
-    pgi_halves_work halves = {.plan = plan,
-                              .terms = room + plan->room[ROOM_TERMS],
-                              .together = rows_together(plan),
-                              .pitch = row_reals(plan),
-                              .first = first / 2 - (first % 2 == 0) - dy->offset[4],
-                              .shape = {.places = dx->extent[4],
-                                        .lanes = plan->block,
-                                        .late = first % 2 == 0,
-                                        .alpha = plan->scale.alpha,
-                                        .stream = work->stream}};
+    pgi_halves_work halves = {
+        .plan = plan,
+        .terms = room + plan->room[ROOM_TERMS],
+        .together = rows_together(plan),
+        .pitch = row_reals(plan),
+        /* what no window reaches has the column of zeros behind the last */
+        .first = pgi_min(first / 2 - (first % 2 == 0) - dy->offset[4], dy->extent[4]),
+        .shape = {.places = dx->extent[4],
+                  .lanes = plan->block,
+                  .late = first % 2 == 0,
+                  .alpha = plan->scale.alpha,
+                  .stream = work->stream}};
     pgi_range ranges[3];
     int64_t at, count;
     int i;

@@ -154,8 +154,9 @@ typedef struct pgi_trace {
     int64_t windows, step, lanes, lane_step, count;
     int64_t index_row, place_row;      /* from row to row of windows, in indices and in places */
     int64_t origin, origin_step, unit; /* index = place * unit + origin + lane * origin_step */
-    const int64_t *further;            /* not NULL: windows are cells of few lanes, one lane; what
-                                          the origin of each is further than the first */
+    const int64_t *further;            /* not NULL: `windows` counts the cells of few lanes, and
+                                          `lanes` is 1; how much further than `origin` that of
+                                          each cell is */
     int unit_shift;                    /* unit = odd << unit_shift, */
     uint32_t unit_inverse;             /* and this times odd is 1, modulo 2^32 */
     int64_t plane;                     /* places */

@@ -137,13 +137,14 @@ static int32_t *numbers(const pgi_scatter *scatter, size_t offset)
 }
 
 /* How many lanes are traced as if each of their cells were a window: those that fill no vector, if
- * their indices lie side by side. */
+ * they are all channels, and so the same in every unit, and their indices lie side by side. */
 static int64_t lanes_as_windows(const pgi_scatter *scatter)
 {
     const pgi_problem *problem = &scatter->plan->problem;
     const int64_t *stride = problem->indices.stride, lanes = scatter->unit.lanes;
 
-    return lanes < PGI_FULL_VECTOR && !problem->indexing.window && stride[PGI_CHANNEL] == 1 &&
+    return lanes < PGI_FULL_VECTOR && lanes == problem->target.extent[PGI_CHANNEL] &&
+                   !problem->indexing.window && stride[PGI_CHANNEL] == 1 &&
                    stride[PGI_SPATIAL + 2] == lanes
                ? lanes
                : 1;

@@ -24,7 +24,8 @@ typedef struct pgi_scatter_parts {
     size_t names;               /* those taps; places are then those of one plane of windows */
     size_t begin, width;        /* of windows: the columns that they cover; for taps, the column of
                                    their first, and how far down it is; */
-    size_t further;             /* and of cells, where lanes are few, how far their origins are */
+    size_t further;             /* where all lanes are few, these are of cells, as is this: how much
+                                   further their origins are */
 } pgi_scatter_parts;
 
 typedef struct pgi_scatter {

@@ -330,6 +330,19 @@ static void chosen_problems(void **state)
         "avgpool2d:f32:nhwc:1x70x40x41:k13:p6:s3:div=exclude",
         "avgpool1d:f32:ncw:1x1x4:k2147483647:p1073741823",
         "avgpool1d:f32:ncw:1x1x0:k1",
+        /* a box that no window reaches, and one of the other tensor that has nothing of it */
+        "avg2d:f32:nhwc:2x64x10x10:k3:s2:dxbox=0+2,0+64,0+10,9+1:dybox=0+2,0+64,0+4,0+2",
+        "avg2d:f32:nhwc:1x16x10x2002:k3:s2:dxbox=0+*,0+*,0+*,2001+1:dybox=0+*,0+*,0+4,0+1",
+        ("avgpool2d:f32:nchw:1x1x10x20:k1:p2:s1:ybox=0+1,0+1,0+14,0+2:"
+         "xbox=0+1,0+1,0+10,5+5"),
+        /* 3x3 with stride 2: rows and columns of all parities, boxes, padding on both sides */
+        "avg2d:bf16:nchw:2x3x9x21:k3:s2:p2,1x0,2:div=exclude:dxbox=0+*,0+*,1+7,3+17",
+        "avg2d:f16:nhwc:2x20x8x9:k3:s2:p1:ceil:alpha=3",
+        "avg2d:f64:nchw:2x20x7x33:k3:s2:p0,2:div=-7",
+        /* quotients of sums along the last axis, in doubt and not */
+        "avgpool1d:f32:ncw:2x3x101:k5",
+        "avgpool2d:bf16:nhwc:1x17x12x9:k5:div=exclude",
+        "avgpool2d:f32:nchw:2x18x7x7:o16:adaptive",
     };
     size_t i, kind;
 

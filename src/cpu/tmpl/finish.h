@@ -43,6 +43,18 @@ PGI_ALWAYS_INLINE VECTOR PGI_NAME(result, ELEMENT)(VECTOR sum, BY by, pgi_divisi
     return MUL(sum, scale);
 }
 
+/* The first `count` lanes of a sum: what lies behind a row may be anything, and must not cast doubt
+ * on a quotient. */
+PGI_ALWAYS_INLINE VECTOR PGI_NAME(cut, ELEMENT)(VECTOR sum, int64_t count, pgi_division how)
+{
+    REAL lanes[PGI_LANES(REAL_NAME)];
+
+    if (how == PGI_KEEP)
+        return sum;
+    PUT(lanes, sum);
+    return PGI_VEC(load_some, REAL_NAME)(lanes, count);
+}
+
 /* One divisor for all, if there is one. */
 PGI_ALWAYS_INLINE BY PGI_NAME(by_or_none, ELEMENT)(const pgi_divisors *by, pgi_division how)
 {
@@ -77,20 +89,19 @@ PGI_ALWAYS_INLINE bool PGI_NAME(finish_neighbours,
         PGI_NAME(near, REAL_NAME) near;
 
         PGI_NAME(look, REAL_NAME)(&near, first, count);
-#define NEXT                                                                                       \
-    PGI_NAME(result, ELEMENT)                                                                      \
-    (PGI_NAME(neighbours, REAL_NAME)(&near, first + at, count, behind,                             \
-                                     behind ? HEADS(heads + at, last->head_count) : scale),        \
-     one, how, scale, &least)
+#define SUM                                                                                        \
+    PGI_NAME(neighbours, REAL_NAME)                                                                \
+    (&near, first + at, count, behind, behind ? HEADS(heads + at, last->head_count) : scale)
+#define RESULT(sum) PGI_NAME(result, ELEMENT)(sum, one, how, scale, &least)
         at = 0;
         if (head > 0) {
             for (; at < head; at += LANES)
-                PGI_NAME(store_part, ELEMENT)(to + at, NEXT, head - at, false);
+                PGI_NAME(store_part, ELEMENT)(to + at, RESULT(SUM), head - at, false);
             at = head;
             PGI_NAME(look, REAL_NAME)(&near, first + at, count);
         }
         for (; at + LANES <= places; at += LANES) {
-            const VECTOR sum = NEXT;
+            const VECTOR sum = RESULT(SUM);
 
             if (past)
                 STREAM_VECTOR(to + at, sum);
@@ -99,8 +110,10 @@ PGI_ALWAYS_INLINE bool PGI_NAME(finish_neighbours,
             FETCH(&ahead);
         }
         if (at < places)
-            PGI_NAME(store_part, ELEMENT)(to + at, NEXT, places - at, whole);
-#undef NEXT
+            PGI_NAME(store_part, ELEMENT)
+        (to + at, RESULT(PGI_NAME(cut, ELEMENT)(SUM, places - at, how)), places - at, whole);
+#undef SUM
+#undef RESULT
     }
     return !PGI_VEC(below, REAL_NAME)(least);
 }
@@ -202,19 +215,19 @@ PGI_ALWAYS_INLINE bool PGI_NAME(finish_span, ELEMENT)(STORED *restrict to, const
 
     for (i = 0; i < count; i++)
         rows[i] = from + i * step;
-#define NEXT PGI_NAME(result, ELEMENT)(RUN(rows, count, at), one, how, scale, &least)
+#define RESULT(sum) PGI_NAME(result, ELEMENT)(sum, one, how, scale, &least)
     at = 0;
     if (past && !PGI_NAME(may_stream, ELEMENT)(to, elements)) { /* up to the first whole line */
         const int64_t head = PGI_NAME(head, ELEMENT)(to, elements);
 
         for (; at < head; at += LANES)
-            PGI_NAME(store_part, ELEMENT)(to + at, NEXT, head - at, false);
+            PGI_NAME(store_part, ELEMENT)(to + at, RESULT(RUN(rows, count, at)), head - at, false);
         past = head >= 0;
         at = past ? head : 0;
         whole = false;
     }
     for (; at + LANES <= elements; at += LANES) {
-        const VECTOR result = NEXT;
+        const VECTOR result = RESULT(RUN(rows, count, at));
 
         if (past)
             STREAM_VECTOR(to + at, result);
@@ -223,8 +236,10 @@ PGI_ALWAYS_INLINE bool PGI_NAME(finish_span, ELEMENT)(STORED *restrict to, const
         FETCH(ahead);
     }
     if (at < elements)
-        PGI_NAME(store_part, ELEMENT)(to + at, NEXT, elements - at, past && whole);
-#undef NEXT
+        PGI_NAME(store_part, ELEMENT)
+    (to + at, RESULT(PGI_NAME(cut, ELEMENT)(RUN(rows, count, at), elements - at, how)),
+     elements - at, past && whole);
+#undef RESULT
     return !PGI_VEC(below, REAL_NAME)(least);
 }
 
@@ -296,7 +311,7 @@ static bool PGI_NAME(finish, ELEMENT)(void *to, int64_t pitch, const void *const
 #undef PGI_COUNT
         }
     } else if (last->lanes == 1 && last->step == 1 && last->turns == 1 && last->count[0] > 1) {
-        switch ((by ? 96 : 32 * last->advance) + last->count[0]) {
+        switch ((by ? 96 : 32 * last->advance) + last->count[0]) { /* advance is 1 or 2 */
 #define PGI_COUNT(n)                                                                               \
     case 32 + (n):                                                                                 \
         PGI_NAME(finish_neighbours, ELEMENT)                                                       \

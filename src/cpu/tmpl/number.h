@@ -34,12 +34,14 @@ static void PGI_NAME(number, INDEX_NAME)(void *indices, int64_t step, const int3
     enum {
         BLOCK = 4096 / sizeof(INDEX)
     };
+    /* what a block of channels shares a line with may be written by others at the same time */
+    const int unit = numbering->origin_step ? PGI_LINE_BYTES : VEC_bytes;
     pgi_numbering here = *numbering;
     INDEX *to = indices, made[BLOCK];
     int64_t done, part, i;
 
-    if (!stream || step != 1 || (uintptr_t)to % VEC_bytes ||
-        count * (int64_t)sizeof *to % VEC_bytes) {
+    if (!stream || step != 1 || (uintptr_t)to % (unsigned)unit ||
+        count * (int64_t)sizeof *to % unit) {
         PGI_NAME(number_some, INDEX_NAME)(to, step, places, count, numbering);
         return;
     }

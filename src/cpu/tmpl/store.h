@@ -30,11 +30,13 @@ PGI_ALWAYS_INLINE void PGI_NAME(store_scaled, ELEMENT)(STORED *to, VECTOR sum, i
         STORE_VECTOR(to, result);
 }
 
-/* A group of reals to elements `step` apart; past the caches only whole vectors side by side. */
+/* A group of reals to elements `step` apart; with `stream` whole cache lines go past the caches. */
 static void PGI_NAME(store_group, ELEMENT)(STORED *to, int64_t step, const REAL *reals,
-                                           int64_t count, const pgi_scale *scale, bool past)
+                                           int64_t count, const pgi_scale *scale, bool stream)
 {
     const REAL alpha = (REAL)scale->alpha, beta = (REAL)scale->beta;
+    const bool past = stream && beta == 0 && (uintptr_t)to % PGI_LINE_BYTES == 0 &&
+                      count * (int64_t)sizeof *to % PGI_LINE_BYTES == 0;
     const SCALING scaling = {SET(alpha), SET(beta), beta != 0, past};
     int64_t i;
 
@@ -134,21 +136,16 @@ static void PGI_NAME(store, ELEMENT)(void *to, const pgi_groups *groups, const v
         STORED *first = (STORED *)to + n * groups->line_step;
 
         if (lanes == 1)
-            PGI_NAME(store_group, ELEMENT)(first, groups->place_step, reals, places, scale, false);
+            PGI_NAME(store_group, ELEMENT)(first, groups->place_step, reals, places, scale, stream);
         else if (dense)
-            PGI_NAME(store_group, ELEMENT)(first, 1, reals, places * lanes, scale, false);
+            PGI_NAME(store_group, ELEMENT)(first, 1, reals, places * lanes, scale, stream);
         else if (groups->lane_step != 1 && groups->place_step == 1)
             PGI_NAME(store_lines, ELEMENT)(first, &line, reals, 0, scale, stream);
         else
-            for (p = 0; p < places; p++) {
-                STORED *group = first + p * groups->place_step;
-                const bool past = stream && scale->beta == 0 && groups->lane_step == 1 &&
-                                  lanes * (int64_t)sizeof *group % PGI_LINE_BYTES == 0 &&
-                                  (uintptr_t)group % PGI_LINE_BYTES == 0;
-
+            for (p = 0; p < places; p++)
                 PGI_NAME(store_group, ELEMENT)
-                (group, groups->lane_step, reals + p * lanes, lanes, scale, past);
-            }
+        (first + p * groups->place_step, groups->lane_step, reals + p * lanes, lanes, scale,
+         stream);
     }
 }
 
