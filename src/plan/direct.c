@@ -44,11 +44,10 @@ static bool applicable(const pgi_problem *problem)
 static bool prepare(poolgrad_plan *plan)
 {
     const pgi_tensor *target = &plan->problem.target;
-    const int64_t block = pgi_channels_inside(target) ? target->extent[PGI_CHANNEL] : 1;
     pgi_placement at = {0, true};
 
-    plan->first_axis = pgi_arrange(&plan->problem, false);
-    pgi_units_of_rows(plan, block, target->extent[2], target->extent[3]);
+    pgi_arrange_rows(plan);
+    pgi_units_of_rows(plan, target->extent[2], target->extent[3]);
     pgi_divisors_measure(target->extent + PGI_SPATIAL, (int64_t)plan->kernels.real, &at);
     plan->task_workspace = (size_t)at.end;
     return at.fits;

@@ -65,11 +65,10 @@ static bool prepare(poolgrad_plan *plan)
 {
     const pgi_tensor *dx = &plan->problem.target;
     const int64_t real = (int64_t)plan->kernels.real;
-    const int64_t block = pgi_channels_inside(dx) ? dx->extent[PGI_CHANNEL] : 1;
     pgi_placement at = {0, true};
 
-    plan->first_axis = pgi_arrange(&plan->problem, false);
-    pgi_units_of_rows(plan, block, dx->extent[2], dx->extent[3]);
+    pgi_arrange_rows(plan);
+    pgi_units_of_rows(plan, dx->extent[2], dx->extent[3]);
     pgi_divisors_measure(plan->problem.source.extent + PGI_SPATIAL, real, &at);
     plan->room[ROOM_TERMS] = pgi_place(&at, rows_together(plan) + 1, 1, row_reals(plan), real);
     plan->task_workspace = (size_t)at.end;
@@ -105,8 +104,8 @@ static char *column_of(const pgi_halves_work *halves, int64_t window, int64_t w)
                halves->plan->kernels.real;
 }
 
-/* Terms of rows of windows that exist and have the same counts, one behind the other in the ring.
- */
+/* Terms of rows of windows that exist, have the same counts and lie one behind the other in the
+ * ring. */
 static void load_alike(pgi_halves_work *halves, int64_t d, int64_t window, int64_t rows)
 {
     const poolgrad_plan *plan = halves->plan;
@@ -158,12 +157,12 @@ static void run_rows(pgi_halves_work *halves, int64_t d, int64_t h, int64_t coun
     const poolgrad_plan *plan = halves->plan;
     const pgi_tensor *dy = &plan->problem.source, *dx = &plan->problem.target;
     const int64_t size = (int64_t)plan->problem.element_size;
-    const int64_t first = h + plan->problem.axis[1].pad_lo, end = first + count;
+    const int64_t q = h + plan->problem.axis[1].pad_lo, end = q + count;
     char *to = halves->target + pgi_row_offset(dx, d, h, dx->offset[4]) * size;
-    int64_t window = first / 2, made = window - (first % 2 == 0), rows, i;
+    int64_t window = q / 2, made = window - (q % 2 == 0), rows, i;
 
     for (; 2 * window < end; window += rows) {
-        const int64_t begin = pgi_max(first - 2 * window, 0);
+        const int64_t begin = pgi_max(q - 2 * window, 0);
         const void *from[MOST_ROWS + 1];
         pgi_ahead ahead;
         int64_t last;
@@ -187,20 +186,19 @@ static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, 
     const pgi_problem *problem = &plan->problem;
     const pgi_tensor *dy = &problem->source, *dx = &problem->target;
     const int64_t planes = dx->extent[2], rows = dx->extent[3];
-    const int64_t first = dx->offset[4] + problem->axis[2].pad_lo;
+    const int64_t q = dx->offset[4] + problem->axis[2].pad_lo;
     char *room = workspace;
-    pgi_halves_work halves = {
-        .plan = plan,
-        .terms = room + plan->room[ROOM_TERMS],
-        .together = rows_together(plan),
-        .pitch = row_reals(plan),
-        /* what no window reaches has the column of zeros behind the last */
-        .first = pgi_min(first / 2 - (first % 2 == 0) - dy->offset[4], dy->extent[4]),
-        .shape = {.places = dx->extent[4],
-                  .lanes = plan->block,
-                  .late = first % 2 == 0,
-                  .alpha = plan->scale.alpha,
-                  .stream = work->stream}};
+    pgi_halves_work halves = {.plan = plan,
+                              .terms = room + plan->room[ROOM_TERMS],
+                              .together = rows_together(plan),
+                              .pitch = row_reals(plan),
+                              /* what no window reaches has the column of zeros behind the last */
+                              .first = pgi_min(q / 2 - (q % 2 == 0) - dy->offset[4], dy->extent[4]),
+                              .shape = {.places = dx->extent[4],
+                                        .lanes = plan->block,
+                                        .late = q % 2 == 0,
+                                        .alpha = plan->scale.alpha,
+                                        .stream = work->stream}};
     pgi_range ranges[3];
     int64_t at, count;
     int i;

@@ -3,6 +3,7 @@
 
 #include "core/dtype.h"
 #include "core/window.h"
+#include "plan/arrange.h"
 #include "plan/divisors.h"
 
 int64_t pgi_row_lanes(const pgi_problem *problem)
@@ -30,12 +31,19 @@ bool pgi_axis_is(const pgi_axis *axis, int64_t kernel, int64_t stride)
            (axis->dilation == 1 || kernel == 1) && axis->pad_lo < kernel && axis->pad_hi < kernel;
 }
 
-void pgi_units_of_rows(poolgrad_plan *plan, int64_t block, int64_t planes, int64_t rows)
+void pgi_arrange_rows(poolgrad_plan *plan)
+{
+    const pgi_tensor *target = &plan->problem.target;
+
+    plan->block = pgi_channels_inside(target) ? target->extent[PGI_CHANNEL] : 1;
+    plan->first_axis = pgi_arrange(&plan->problem, false);
+}
+
+void pgi_units_of_rows(poolgrad_plan *plan, int64_t planes, int64_t rows)
 {
     const int64_t *extent = plan->problem.target.extent;
 
-    plan->block = block;
-    plan->blocks = block > 1 ? 1 : extent[PGI_CHANNEL];
+    plan->blocks = plan->block > 1 ? 1 : extent[PGI_CHANNEL];
     plan->units = extent[PGI_BATCH] * plan->blocks * planes * rows;
 }
 

@@ -15,9 +15,12 @@ int64_t pgi_row_lanes(const pgi_problem *problem);
  * that is no padding before or behind the input. */
 bool pgi_axis_is(const pgi_axis *axis, int64_t kernel, int64_t stride);
 
-/* Sets block (channels of a row) and blocks, and the units: `rows` rows in each of `planes` planes
- * of every batch and block. */
-void pgi_units_of_rows(poolgrad_plan *plan, int64_t block, int64_t planes, int64_t rows);
+/* Sets block, the channels of a row, and arranges the problem for rows of so many. */
+void pgi_arrange_rows(poolgrad_plan *plan);
+
+/* Then sets blocks and the units: `rows` rows in each of `planes` planes of every batch and block.
+ */
+void pgi_units_of_rows(poolgrad_plan *plan, int64_t planes, int64_t rows);
 
 /* Which row a unit is: batch and first channel, plane, and row. */
 typedef struct pgi_row_unit {

@@ -53,11 +53,10 @@ static bool applicable(const pgi_problem *problem)
 static bool prepare(poolgrad_plan *plan)
 {
     const pgi_tensor *dx = &plan->problem.target;
-    const int64_t block = pgi_channels_inside(dx) ? dx->extent[PGI_CHANNEL] : 1;
     const pgi_axis *axis = plan->problem.axis;
 
-    plan->first_axis = pgi_arrange(&plan->problem, false);
-    pgi_units_of_rows(plan, block, dx->extent[2] / axis[0].kernel, dx->extent[3] / axis[1].kernel);
+    pgi_arrange_rows(plan);
+    pgi_units_of_rows(plan, dx->extent[2] / axis[0].kernel, dx->extent[3] / axis[1].kernel);
     return true;
 }
 

@@ -89,15 +89,14 @@ static int64_t blocks_of_planes(const pgi_problem *problem)
 static bool prepare(poolgrad_plan *plan)
 {
     const pgi_tensor *source = &plan->problem.source, *target = &plan->problem.target;
-    const int64_t block = pgi_channels_inside(target) ? target->extent[PGI_CHANNEL] : 1;
     const int64_t real = (int64_t)plan->kernels.real;
     pgi_placement at = {0, true};
 
-    plan->first_axis = pgi_arrange(&plan->problem, false);
-    pgi_units_of_rows(plan, block, blocks_of_planes(&plan->problem), target->extent[3]);
+    pgi_arrange_rows(plan);
+    pgi_units_of_rows(plan, blocks_of_planes(&plan->problem), target->extent[3]);
     pgi_divisors_measure(windows_of(&plan->problem)->extent + PGI_SPATIAL, real, &at);
     plan->room[ROOM_ZEROS] =
-        pgi_place(&at, source->extent[4], block, 1, (int64_t)plan->problem.element_size);
+        pgi_place(&at, source->extent[4], plan->block, 1, (int64_t)plan->problem.element_size);
     plan->room[ROOM_KEPT] =
         pgi_place(&at, 2 * planes_together(&plan->problem), 1, kept_reals(plan), real);
     plan->task_workspace = (size_t)at.end;
