@@ -7,6 +7,7 @@
 #include "cuda/kernels/cell.h"
 #include "cuda/kernels/general.h"
 #include "cuda/kernels/halves.h"
+#include "cuda/kernels/layers.h"
 #include "cuda/kernels/march.h"
 #include "cuda/kernels/near.h"
 #include "cuda/kernels/outer.h"
@@ -50,6 +51,7 @@ typedef struct pgi_cuda_step {
         pgi_cuda_halves halves;
         pgi_cuda_threes threes;
         pgi_cuda_near near;
+        pgi_cuda_layers layers;
         pgi_cuda_march march;
         pgi_cuda_plane plane;
         pgi_cuda_cell cell;
@@ -85,8 +87,8 @@ typedef struct pgi_cuda_strategy {
 extern const pgi_cuda_strategy *const pgi_cuda_strategies[];
 extern const pgi_cuda_strategy pgi_cuda_strategy_whole, pgi_cuda_strategy_spread,
     pgi_cuda_strategy_halves, pgi_cuda_strategy_threes, pgi_cuda_strategy_cell,
-    pgi_cuda_strategy_near, pgi_cuda_strategy_march, pgi_cuda_strategy_plane,
-    pgi_cuda_strategy_general;
+    pgi_cuda_strategy_near, pgi_cuda_strategy_layers, pgi_cuda_strategy_march,
+    pgi_cuda_strategy_plane, pgi_cuda_strategy_general;
 
 /* A step for a kernel of src/cuda/kernels/FILE.cu. */
 pgi_cuda_step *pgi_cuda_step_add(poolgrad_cuda_plan *plan, const char *file, const char *kernel,

@@ -58,8 +58,8 @@ static void fetch(const sup_memory *to, const void *first)
 
 /* --------------------------------------------------------------- comparison */
 
-static const char *const strategies[] = {NULL,   "whole", "spread", "halves", "threes",
-                                         "cell", "near",  "march",  "plane",  "general"};
+static const char *const strategies[] = {NULL,   "whole",  "spread", "halves", "threes", "cell",
+                                         "near", "layers", "march",  "plane",  "general"};
 
 enum {
     STRATEGIES = sizeof strategies / sizeof *strategies
