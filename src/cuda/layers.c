@@ -15,39 +15,31 @@
 #define STEP_COST   48
 #define TARGET_COST 0.6
 
+/* Rows that a segment costs more than it has targets, beside those of a window. */
+#define LOST 8
+
 /* The most that a tile may have, for every column of targets that there is. */
 #define MOST_WASTE 2.5
 
 #define SIDE(side) side,
 static const int sides[] = {PGI_LAYERS_SIDES(SIDE) 0};
 
-/* The side of the windows, if it is the same on all axes and their stride 1; 0 otherwise. */
+/* The side of the windows, if there are kernels for it; 0 otherwise. */
 static int side_of(const pgi_problem *problem)
 {
-    const int64_t side = problem->axis[2].kernel;
-    int i;
+    const int64_t side = pgi_cuda_side(problem);
+    const int *known = sides;
 
-    for (i = 0; i < 3; i++) {
-        const pgi_axis *axis = &problem->axis[i];
-
-        if (axis->adaptive || axis->stride != 1 || axis->dilation != 1 || axis->kernel != side ||
-            !problem->gather[i].filled)
-            return 0;
-    }
-    for (i = 0; sides[i]; i++)
-        if (sides[i] == side)
-            return sides[i];
-    return 0;
+    while (*known && *known != side)
+        known++;
+    return *known;
 }
 
 static bool make_axis(const pgi_problem *problem, int i, pgi_cuda_layers_axis *made)
 {
     const pgi_tensor *source = &problem->source, *target = &problem->target;
     const int k = PGI_SPATIAL + i;
-    const pgi_axis *axis = &problem->axis[i];
-    const int64_t shift =
-        target->offset[k] - source->offset[k] +
-        (pgi_is_forward(problem->desc.op) ? -axis->pad_lo : axis->pad_lo - (axis->kernel - 1));
+    const int64_t shift = pgi_cuda_shift(problem, i);
 
     *made = (pgi_cuda_layers_axis){
         .sources = (int)source->extent[k],
@@ -88,7 +80,12 @@ static double try_groups(const pgi_problem *problem, int side, int groups, pgi_c
     layers->vectors = in_pieces(&problem->target, lanes, stored) &&
                       (layers->w_tiles == 1 || layers->columns % stored == 0);
     layers->lead = layers->pieces ? shift & (PGI_LAYERS_FETCHED - 1) : 0;
-    if (layers->lead + layers->sources > PGI_LAYERS_THREADS)
+    /* the next lane begins at the next four banks, if there is room for that */
+    layers->pitch = ((places + side - 1 + 27) & ~31) + 4;
+    if (layers->pitch * lanes > PGI_LAYERS_PITCH)
+        layers->pitch = (places + side - 1 + 3) & ~3;
+    if (layers->lead + layers->sources > PGI_LAYERS_THREADS ||
+        layers->pitch * lanes > PGI_LAYERS_PITCH)
         return HUGE_VAL;
     return (double)layers->w_tiles *
            (STEP_COST + (double)pgi_ceil_div(layers->sources, TOGETHER) * TOGETHER +
@@ -106,65 +103,77 @@ static bool describe(const poolgrad_cuda_plan *plan, int side, pgi_cuda_layers *
         .source_batch = source->stride[PGI_BATCH],
         .target_batch = target->stride[PGI_BATCH],
         .source_begin = pgi_cuda_source_begin(problem),
-        .alpha = plan->scale.alpha,
+        .alpha = (float)plan->scale.alpha,
         .forward = pgi_is_forward(problem->desc.op),
         .lanes = (int)lanes,
-        .low = (int)(lanes & -lanes),
     };
+    if (!make_axis(problem, 0, &layers->d) || !make_axis(problem, 1, &layers->h) ||
+        !make_axis(problem, 2, &layers->w))
+        return false;
+    layers->d_tiles = (int)pgi_ceil_div(layers->d.targets, PGI_LAYERS_DEEP);
     return lanes > 1 && lanes < PGI_LAYERS_THREADS / (PGI_LAYERS_PLACES + side - 1) &&
            source->stride[PGI_CHANNEL] == 1 && target->stride[PGI_CHANNEL] == 1 &&
            plan->scale.beta == 0 && pgi_cuda_one_divisor(problem, &layers->divisor) &&
-           make_axis(problem, 0, &layers->d) && make_axis(problem, 1, &layers->h) &&
-           make_axis(problem, 2, &layers->w) && pgi_cuda_is_small(layers->w.sources * lanes) &&
-           pgi_cuda_is_small(layers->w.targets * lanes);
+           pgi_cuda_is_small(layers->w.sources * lanes) &&
+           pgi_cuda_is_small(layers->w.targets * lanes) &&
+           pgi_cuda_is_small(layers->w.shift * lanes);
+}
+
+/* The tiles and segments that take least time, and the grid of the step, whose kernel has been
+ * found; false if there are none, or if most of them would be idle. */
+static bool deal(const poolgrad_cuda_plan *plan, int side, pgi_cuda_step *step,
+                 pgi_cuda_layers *layers)
+{
+    const int64_t batch = plan->problem.target.extent[PGI_BATCH];
+    const int64_t most = pgi_min(pgi_ceil_div(layers->w.targets, PGI_LAYERS_PLACES),
+                                 PGI_LAYERS_THREADS / (PGI_LAYERS_PLACES * layers->lanes));
+    pgi_cuda_layers tried = *layers;
+    double least = HUGE_VAL;
+    int groups;
+
+    for (groups = 1; groups <= most; groups++) {
+        double cost = try_groups(&plan->problem, side, groups, &tried);
+        int64_t blocks;
+
+        if (cost == HUGE_VAL || !pgi_mul(batch, (int64_t)tried.d_tiles * tried.w_tiles, &blocks))
+            continue;
+        tried.segment = (int)pgi_cuda_segment(plan, step, blocks, tried.h.targets, side + LOST);
+        tried.segments = (int)pgi_ceil_div(tried.h.targets, tried.segment);
+        if (!pgi_mul(blocks, tried.segments, &blocks) || blocks > INT32_MAX)
+            continue;
+        cost *= (double)pgi_ceil_div(blocks, plan->device->multiprocessors) *
+                (double)(tried.segment + side + LOST);
+        if (cost >= least)
+            continue;
+        least = cost;
+        *layers = tried;
+        step->grid_x = (unsigned)blocks;
+        step->grid_y = 1;
+    }
+    return least < HUGE_VAL &&
+           (double)layers->d_tiles * PGI_LAYERS_DEEP * layers->w_tiles * layers->sources <=
+               MOST_WASTE * layers->lanes * layers->d.targets * layers->w.targets;
 }
 
 static poolgrad_status prepare(poolgrad_cuda_plan *plan, bool *possible, poolgrad_error *error)
 {
     const pgi_problem *problem = &plan->problem;
-    const int side =
-        problem->desc.rank == 3 && !pgi_is_max(problem->desc.op) ? side_of(problem) : 0;
-    const int bytes = (int)problem->element_size;
-    const int64_t batch = problem->target.extent[PGI_BATCH];
-    pgi_cuda_layers layers, best;
-    double least = HUGE_VAL;
+    const int side = side_of(problem), bytes = (int)problem->element_size;
     char kernel[PGI_CUDA_NAME];
+    pgi_cuda_layers layers;
     pgi_cuda_step *step;
-    int64_t blocks;
-    int groups;
 
-    if (side == 0 || problem->desc.dtype == POOLGRAD_F64 || problem->target.elements == 0 ||
-        problem->source.elements == 0 || !describe(plan, side, &layers))
+    if (problem->desc.rank != 3 || pgi_is_max(problem->desc.op) ||
+        problem->desc.dtype == POOLGRAD_F64 || problem->target.elements == 0 ||
+        problem->source.elements == 0 || side == 0 || !describe(plan, side, &layers))
         return POOLGRAD_OK;
-    layers.d_tiles = (int)pgi_ceil_div(layers.d.targets, PGI_LAYERS_DEEP);
     snprintf(kernel, sizeof kernel, "pgi_layers_%d_%s", side, pgi_cuda_type(problem->desc.dtype));
     step = pgi_cuda_step_add(plan, "layers", kernel, PGI_LAYERS_THREADS,
                              PGI_LAYERS_FETCHED_BYTES(side, bytes) + PGI_LAYERS_SUMS_BYTES +
                                  PGI_LAYERS_MADE_BYTES(bytes));
     PGI_TRY(pgi_cuda_step_find(plan, step, error));
-    for (groups = 1; groups * PGI_LAYERS_PLACES < layers.w.targets + PGI_LAYERS_PLACES; groups++) {
-        double cost = try_groups(problem, side, groups, &layers);
-
-        if (cost == HUGE_VAL || !pgi_mul(batch, (int64_t)layers.d_tiles * layers.w_tiles, &blocks))
-            continue;
-        layers.segment = (int)pgi_cuda_segment(plan, step, blocks, layers.h.targets, side + 8);
-        layers.segments = (int)pgi_ceil_div(layers.h.targets, layers.segment);
-        if (!pgi_mul(blocks, layers.segments, &blocks) || blocks > INT32_MAX)
-            continue;
-        cost *= (double)pgi_ceil_div(blocks, plan->device->multiprocessors) *
-                (double)(layers.segment + side + 8);
-        if (cost >= least)
-            continue;
-        least = cost;
-        best = layers;
-        step->grid_x = (unsigned)blocks;
-    }
-    if (least == HUGE_VAL || (double)best.d_tiles * PGI_LAYERS_DEEP * best.w_tiles * best.sources >
-                                 MOST_WASTE * best.lanes * best.d.targets * best.w.targets)
-        return POOLGRAD_OK;
-    *possible = true;
-    step->grid_y = 1;
-    step->parameters.layers = best;
+    *possible = deal(plan, side, step, &layers);
+    step->parameters.layers = layers;
     return POOLGRAD_OK;
 }
 

@@ -14,24 +14,15 @@
 static const int sides[4][32] = {
     {0}, {PGI_MARCH_SIDES_1(SIDE)}, {PGI_MARCH_SIDES_2(SIDE)}, {PGI_MARCH_SIDES_3(SIDE)}};
 
-/* The side of the windows, if it is the same on all axes and their stride 1; 0 otherwise. */
+/* The side of the windows, if there are kernels for it; 0 otherwise. */
 static int side_of(const pgi_problem *problem)
 {
-    const int rank = problem->desc.rank;
-    int64_t side = problem->axis[2].kernel;
-    int i;
+    const int *known = sides[problem->desc.rank];
+    const int64_t side = pgi_cuda_side(problem);
 
-    for (i = 3 - rank; i < 3; i++) {
-        const pgi_axis *axis = &problem->axis[i];
-
-        if (axis->adaptive || axis->stride != 1 || axis->dilation != 1 || axis->kernel != side ||
-            !problem->gather[i].filled)
-            return 0;
-    }
-    for (i = 0; sides[rank][i]; i++)
-        if (sides[rank][i] == side)
-            return (int)side;
-    return 0;
+    while (*known && *known != side)
+        known++;
+    return *known;
 }
 
 static pgi_cuda_march_axis make_axis(const pgi_problem *problem, int i)
@@ -45,8 +36,7 @@ static pgi_cuda_march_axis make_axis(const pgi_problem *problem, int i)
         .axis = *axis,
         .sources = source->extent[k],
         .targets = target->extent[k],
-        .shift = target->offset[k] - source->offset[k] +
-                 (forward ? -axis->pad_lo : axis->pad_lo - (axis->kernel - 1)),
+        .shift = pgi_cuda_shift(problem, i),
         .source_stride = source->stride[k],
         .target_stride = target->stride[k],
         .window = forward ? target->offset[k] : source->offset[k],

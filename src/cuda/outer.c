@@ -45,6 +45,30 @@ int64_t pgi_cuda_source_begin(const pgi_problem *problem)
                source->stride[PGI_CHANNEL];
 }
 
+int64_t pgi_cuda_side(const pgi_problem *problem)
+{
+    const int64_t side = problem->axis[2].kernel;
+    int i;
+
+    for (i = 3 - problem->desc.rank; i < 3; i++) {
+        const pgi_axis *axis = &problem->axis[i];
+
+        if (axis->adaptive || axis->stride != 1 || axis->dilation != 1 || axis->kernel != side ||
+            !problem->gather[i].filled)
+            return 0;
+    }
+    return side;
+}
+
+int64_t pgi_cuda_shift(const pgi_problem *problem, int i)
+{
+    const pgi_axis *axis = &problem->axis[i];
+    const int k = PGI_SPATIAL + i;
+
+    return problem->target.offset[k] - problem->source.offset[k] +
+           (pgi_is_forward(problem->desc.op) ? -axis->pad_lo : axis->pad_lo - (axis->kernel - 1));
+}
+
 bool pgi_cuda_alike(const pgi_tensor *a, const pgi_tensor *b)
 {
     int i;

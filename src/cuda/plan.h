@@ -116,6 +116,14 @@ bool pgi_cuda_has_lanes(const pgi_problem *problem);
 /* Where the target's first batch and channel lie in the source. */
 int64_t pgi_cuda_source_begin(const pgi_problem *problem);
 
+/* The side of windows that have the same on all axes, stride 1 and filled runs; 0 if they have not.
+ */
+int64_t pgi_cuda_side(const pgi_problem *problem);
+
+/* With stride 1: the first source of the first target on an axis, both counted from the first of
+ * their views. */
+int64_t pgi_cuda_shift(const pgi_problem *problem, int i);
+
 /* What threads go through: images if they have `channels`, planes otherwise, `pieces` threads each;
  * false if there are too many. And the grid of a step that does, once its kernel has been found. */
 bool pgi_cuda_outer_make(const pgi_problem *problem, bool channels, int64_t pieces,

@@ -220,12 +220,14 @@ static void test_models(void **state)
         "%s2d:%s:%s:2x4x20x24:k15:p7:d2",  "%s3d:%s:%s:1x32x6x7x40:k3:p1",
         "%s2d:%s:%s:2x16x8x8:k8",          "%s1d:%s:%s:37x3x344:k25:p12",
         "%s1d:%s:%s:70x2x24:k7:p3",        "%s3d:%s:%s:2x16x7x9x8:k3x2x2:s3x2x2",
+        "%s3d:%s:%s:1x3x17x20x200:k9:p4",  "%s3d:%s:%s:2x6x12x11x45:k5",
+        "%s3d:%s:%s:1x4x10x15x131:k7:p3",
     };
     static const char *const ops[] = {"avg", "avgpool", "max", "maxpool"};
     static const char *const types[] = {"f32", "f64", "f16", "bf16"};
     static const char *const layouts[] = {"ncx", "nxc"};
-    static const char *const ends[] = {"", ":div=exclude", ":alpha=0.3:beta=0.7", ":from=x",
-                                       ":index=i32:base=plane"};
+    static const char *const ends[] = {"",        ":div=exclude",          ":alpha=0.3:beta=0.7",
+                                       ":from=x", ":index=i32:base=plane", ":alpha=0.3"};
     size_t shape, op, type, layout, end;
     char text[256];
     fixture f;
@@ -235,10 +237,11 @@ static void test_models(void **state)
         for (op = 0; op < 4; op++) {
             for (type = 0; type < 4; type++) {
                 for (layout = 0; layout < 2; layout++) {
-                    for (end = 0; end < 5; end++) {
+                    for (end = 0; end < 6; end++) {
                         int length;
 
-                        if ((end == 1 && op > 1) || (end == 3 && op != 2) || (end == 4 && op < 2))
+                        if ((end == 1 && op > 1) || (end == 3 && op != 2) || (end == 4 && op < 2) ||
+                            (end == 5 && op > 1))
                             continue;
                         length = snprintf(text, sizeof text, shapes[shape], ops[op], types[type],
                                           layouts[layout]);

@@ -19,12 +19,13 @@ template <typename T, int L> struct pgi_layers {
     static constexpr int THREADS = PGI_LAYERS_THREADS, DEEP = PGI_LAYERS_DEEP;
     static constexpr int P = PGI_LAYERS_BATCH, SOURCES = PGI_LAYERS_SOURCES(L);
     static constexpr int PLACES = PGI_LAYERS_PLACES, PITCH = PGI_LAYERS_PITCH;
+    static constexpr int MADE_PITCH = PGI_LAYERS_MADE_PITCH(sizeof(T));
     static constexpr int AHEAD =
         (L - 1 + P - 1) / P * P; // rows of sources before the first targets
 
     // Of a batch.
     static constexpr int FETCHED = P * SOURCES * THREADS, SUMS = P * DEEP * PITCH;
-    static constexpr int MADE = P * DEEP * THREADS;
+    static constexpr int MADE = P * DEEP * MADE_PITCH;
 
     // Pieces are fetched and stored by threads in rows; rows that all of them have at once.
     static constexpr int EACH = PGI_LAYERS_FETCHED, FETCHERS = THREADS / EACH;
@@ -33,7 +34,6 @@ template <typename T, int L> struct pgi_layers {
 
     const pgi_cuda_layers &all;
     const int thread = (int)threadIdx.x;
-    const float alpha;
     const pgi_inverse<float> inverse;
     bool aligned_sources, aligned_targets;
 
@@ -41,16 +41,17 @@ template <typename T, int L> struct pgi_layers {
     float *sums;
     pgi_ring<float, L> ring[DEEP];
 
-    const T *source; // its piece, or element, of the first layer, in the row that is fetched next
-    T *target;       // the same of targets
-    int layer;       // the first of the tile's sources
-    bool fetches;
-    int stored_layers, stored; // of the tile; columns of them, or none that it stores
-    int item[ITEMS];           // where its sums begin, and above that where they go; or < 0
+    // Its piece, or element, of the next row that is fetched, or stored, and of which layer,
+    // counted from the tile's first; layers that there are.
+    const T *source;
+    T *target;
+    int first_fetched, first_stored, layers_begin, layers_end, layers_stored;
+    int column;      // of the sums that it makes along H
+    int item[ITEMS]; // where sums of its places begin, and above that where they go; or < 0
 
     __device__ pgi_layers(const pgi_cuda_layers &layers, const pgi_cuda_memory &memory,
                           char *shared)
-        : all(layers), alpha((float)layers.alpha), inverse(inverse_of((float)layers.divisor))
+        : all(layers), inverse(inverse_of((float)layers.divisor))
     {
         aligned_sources =
             all.pieces && is_aligned<T, EACH>((const T *)memory.source + all.source_begin);
@@ -63,64 +64,74 @@ template <typename T, int L> struct pgi_layers {
     // Finds out what is where in a tile.
     __device__ void enter(const T *sources, T *targets, int d_tile, int w_tile)
     {
-        const int column = w_tile * all.columns;
+        const int first = w_tile * all.columns, layer = d_tile * DEEP + all.d.shift;
         const int at = aligned_sources ? thread % FETCHERS * EACH : thread;
-        const int cell = column + all.w.shift * all.lanes - all.lead + at;
+        const int cell = first + all.w.shift * all.lanes - all.lead + at;
         const int place = cell < 0 ? -1 : cell / all.lanes;
         const int to = aligned_targets ? thread % STORERS * WIDE : thread;
-        const int groups = all.columns / (PLACES * all.lanes);
+        const bool fetches = place >= 0 && place < all.w.sources && at < all.lead + all.sources;
+        const bool stores = to < min(all.columns, all.w.targets * all.lanes - first);
 
-        layer = d_tile * DEEP + all.d.shift;
-        fetches = place >= 0 && place < all.w.sources && at < all.lead + all.sources;
-        source = sources + layer * all.d.source_stride + place * all.w.source_stride + cell -
-                 place * all.lanes;
-        stored = to < min(all.columns, all.w.targets * all.lanes - column);
-        stored_layers = stored ? min(DEEP, all.d.targets - d_tile * DEEP) : 0;
-        target = targets + d_tile * DEEP * all.d.target_stride +
-                 (column + to) / all.lanes * all.w.target_stride + (column + to) % all.lanes;
+        first_fetched = aligned_sources ? thread / FETCHERS : 0;
+        layers_begin = max(0, -layer);
+        layers_end = fetches ? min(SOURCES, all.d.sources - layer) : 0;
+        source = sources + (layer + first_fetched) * all.d.source_stride +
+                 place * all.w.source_stride + cell - place * all.lanes;
+        first_stored = aligned_targets ? thread / STORERS : 0;
+        layers_stored = stores ? all.d.targets - d_tile * DEEP : 0;
+        target = targets + (d_tile * DEEP + first_stored) * all.d.target_stride +
+                 (first + to) / all.lanes * all.w.target_stride + (first + to) % all.lanes;
+        column = thread % all.lanes * all.pitch + thread / all.lanes;
 #pragma unroll
         for (int k = 0; k < ITEMS; k++) {
-            const int n = thread + k * THREADS, group = n / all.low % groups;
-            const int row = n / all.low / groups % (P * DEEP);
-            const int lane = n / all.low / groups / (P * DEEP) * all.low + n % all.low;
-            const int from = group * PLACES * all.lanes + lane;
+            const int n = thread + k * THREADS, lane = n % all.lanes;
+            const int row = n / all.lanes % (P * DEEP), x = n / all.lanes / (P * DEEP) * PLACES;
 
-            item[k] = lane < all.lanes ? from + row * PITCH + ((from + row * THREADS) << 16) : -1;
+            item[k] = x * all.lanes < all.columns
+                          ? row * PITCH + lane * all.pitch + x +
+                                ((row * MADE_PITCH + x * all.lanes + lane) << 16)
+                          : -1;
         }
+    }
+
+    __device__ bool has_source(int z) const
+    {
+        return z >= layers_begin && z < layers_end;
     }
 
     // Starts fetching the sources of a batch of rows; 0 where there are none.
     __device__ void fetch(int row, T *into)
     {
+        const bool there[P] = {(unsigned)row < (unsigned)all.h.sources,
+                               (unsigned)row + 1 < (unsigned)all.h.sources};
+        const T *from = source;
+
+        static_assert(P == 2, "two rows");
         if (aligned_sources) {
             constexpr int AT_ONCE = THREADS / FETCHERS;
-            const int first = thread / FETCHERS;
 
+            into += first_fetched * THREADS + thread % FETCHERS * EACH;
 #pragma unroll
-            for (int k = 0; k < SOURCES; k += AT_ONCE) {
-                const int z = k + first;
-                const bool here = fetches && (unsigned)(layer + z) < (unsigned)all.d.sources;
-                const T *from = source + z * all.d.source_stride;
+            for (int z = 0; z < SOURCES; z += AT_ONCE) {
+                const bool here = has_source(z + first_fetched);
 
-                if (k + AT_ONCE > SOURCES && z >= SOURCES)
+                if (z + AT_ONCE > SOURCES && z + first_fetched >= SOURCES)
                     break;
 #pragma unroll
-                for (int p = 0; p < P; p++) {
-                    copy_async<EACH * sizeof(T)>(
-                        into + (p * SOURCES + z) * THREADS + thread % FETCHERS * EACH, from,
-                        here && (unsigned)(row + p) < (unsigned)all.h.sources);
-                    from += all.h.source_stride;
-                }
+                for (int p = 0; p < P; p++)
+                    copy_async<EACH * sizeof(T)>(into + (p * SOURCES + z) * THREADS,
+                                                 from + p * all.h.source_stride, here && there[p]);
+                from += AT_ONCE * all.d.source_stride;
             }
         } else {
 #pragma unroll
-            for (int p = 0; p < P; p++)
+            for (int z = 0; z < SOURCES; z++) {
 #pragma unroll
-                for (int z = 0; z < SOURCES; z++)
+                for (int p = 0; p < P; p++)
                     copy_element(into + (p * SOURCES + z) * THREADS + thread,
-                                 source + z * all.d.source_stride + p * all.h.source_stride,
-                                 fetches && (unsigned)(layer + z) < (unsigned)all.d.sources &&
-                                     (unsigned)(row + p) < (unsigned)all.h.sources);
+                                 from + p * all.h.source_stride, has_source(z) && there[p]);
+                from += all.d.source_stride;
+            }
         }
         source += P * all.h.source_stride;
     }
@@ -146,20 +157,20 @@ template <typename T, int L> struct pgi_layers {
             if (all.forward)
                 add_zero(value);
             else
-                make_terms(value, inverse, are_ordinary(read));
+                make_terms(value, inverse, are_large(value) || are_ordinary(read));
             sum_runs<L, DEEP>(value, sum[p]);
         }
 #pragma unroll
         for (int z = 0; z < DEEP; z++) {
-            float column[P], run[P];
+            float rows[P], run[P];
 
 #pragma unroll
             for (int p = 0; p < P; p++)
-                column[p] = sum[p][z];
-            ring[z].push(column, run);
+                rows[p] = sum[p][z];
+            ring[z].push(rows, run);
 #pragma unroll
             for (int p = 0; p < P; p++)
-                into[(p * DEEP + z) * PITCH + thread] = run[p];
+                into[(p * DEEP + z) * PITCH + column] = run[p];
         }
     }
 
@@ -175,8 +186,13 @@ template <typename T, int L> struct pgi_layers {
             if (item[k] < 0)
                 break;
 #pragma unroll
-            for (int i = 0; i < PLACES + L - 1; i++)
-                value[i] = at[i * all.lanes];
+            for (int i = 0; i < PLACES + L - 1; i += 4) {
+                const pgi_vector<float, 4> read = *(const pgi_vector<float, 4> *)(at + i);
+
+#pragma unroll
+                for (int j = 0; j < 4 && i + j < PLACES + L - 1; j++)
+                    value[i + j] = read.e[j];
+            }
             sum_runs<L, PLACES>(value, sum);
             if (all.forward) {
                 pgi_inverse<float> by[PLACES];
@@ -186,9 +202,16 @@ template <typename T, int L> struct pgi_layers {
                     by[i] = inverse;
                 make_means(sum, by, inverse.high != 0);
             }
+            if (all.alpha != 1) {
 #pragma unroll
-            for (int i = 0; i < PLACES; i++)
-                narrow(alpha * sum[i], to + i * all.lanes);
+                for (int i = 0; i < PLACES; i++)
+                    sum[i] = all.alpha * sum[i];
+            }
+#pragma unroll
+            for (int i = 0; i < PLACES; i++) {
+                narrow(sum[i], to);
+                to += all.lanes;
+            }
         }
     }
 
@@ -197,22 +220,25 @@ template <typename T, int L> struct pgi_layers {
     {
         if (aligned_targets) {
             constexpr int AT_ONCE = THREADS / STORERS;
+            typedef pgi_vector<T, WIDE> Piece;
+            Piece piece[P * DEEP / AT_ONCE];
 
+            from += first_stored * MADE_PITCH + thread % STORERS * WIDE;
 #pragma unroll
-            for (int k = 0; k < P * DEEP; k += AT_ONCE) {
-                const int n = k + thread / STORERS, p = n / DEEP, z = n % DEEP;
-
-                if (p < rows && z < stored_layers)
-                    store_vector<true>(target + p * all.h.target_stride + z * all.d.target_stride,
-                                       *(const pgi_vector<T, WIDE> *)(from + n * THREADS +
-                                                                      thread % STORERS * WIDE));
-            }
+            for (int n = 0; n < P * DEEP; n += AT_ONCE)
+                piece[n / AT_ONCE] = *(const Piece *)(from + n * MADE_PITCH);
+#pragma unroll
+            for (int n = 0; n < P * DEEP; n += AT_ONCE)
+                if (n / DEEP < rows && n % DEEP + first_stored < layers_stored)
+                    store_vector<true>(target + n / DEEP * all.h.target_stride +
+                                           n % DEEP * all.d.target_stride,
+                                       piece[n / AT_ONCE]);
         } else {
 #pragma unroll
             for (int n = 0; n < P * DEEP; n++)
-                if (n / DEEP < rows && n % DEEP < stored_layers)
+                if (n / DEEP < rows && n % DEEP < layers_stored)
                     target[n / DEEP * all.h.target_stride + n % DEEP * all.d.target_stride] =
-                        from[n * THREADS + thread];
+                        from[n * MADE_PITCH + thread];
         }
         target += P * all.h.target_stride;
     }
@@ -230,6 +256,7 @@ template <typename T, int L> struct pgi_layers {
             ring[z].clear();
         fetch(first, fetched);
         end_group();
+#pragma unroll 2
         for (int batch = 0; batch < batches + 2; batch++) {
             const int now = batch & 1, summed = batch - 1 - skipped, stores = summed - 1;
 
@@ -248,6 +275,17 @@ template <typename T, int L> struct pgi_layers {
     }
 
   private:
+    // Whether no value is 0 or small, which is soon said, and almost always so.
+    __device__ static bool are_large(const float (&value)[SOURCES])
+    {
+        bool all = true;
+
+#pragma unroll
+        for (int i = 0; i < SOURCES; i++)
+            all = all & !(fabsf(value[i]) < 0x1p-78f);
+        return all;
+    }
+
     __device__ static void copy_element(T *into, const T *from, bool here)
     {
         if constexpr (sizeof(T) >= 4)

@@ -18,12 +18,13 @@
 /* Layers of sources that those of targets need. */
 #define PGI_LAYERS_SOURCES(side) (PGI_LAYERS_DEEP + (side)-1)
 
-/* Places of a row that a thread sums for one channel: an odd number, so that threads beside each
- * other meet in no bank. */
-#define PGI_LAYERS_PLACES 7
+/* Places of a row that a thread sums for one channel. */
+#define PGI_LAYERS_PLACES 8
 
-/* Reals from one row of sums to the next: rows, too, begin at banks of their own. */
-#define PGI_LAYERS_PITCH (PGI_LAYERS_THREADS + 8)
+/* Reals from one row of sums to the next, and elements from one row of targets, such that channels
+ * and rows that are worked on together begin at banks of their own. */
+#define PGI_LAYERS_PITCH             436
+#define PGI_LAYERS_MADE_PITCH(bytes) (PGI_LAYERS_THREADS + 16 / (int)(bytes))
 
 /* Elements that are fetched at once, and stored. */
 #define PGI_LAYERS_FETCHED       4
@@ -34,7 +35,7 @@
     (2 * PGI_LAYERS_BATCH * PGI_LAYERS_SOURCES(side) * PGI_LAYERS_THREADS * (int)(bytes))
 #define PGI_LAYERS_SUMS_BYTES (2 * PGI_LAYERS_BATCH * PGI_LAYERS_DEEP * PGI_LAYERS_PITCH * 4)
 #define PGI_LAYERS_MADE_BYTES(bytes)                                                               \
-    (2 * PGI_LAYERS_BATCH * PGI_LAYERS_DEEP * PGI_LAYERS_THREADS * (int)(bytes))
+    (2 * PGI_LAYERS_BATCH * PGI_LAYERS_DEEP * PGI_LAYERS_MADE_PITCH(bytes) * (int)(bytes))
 
 /* Target t takes sources t + shift, t + shift + 1, ...; both count from the first of their views.
  */
@@ -48,13 +49,13 @@ typedef struct pgi_cuda_layers {
     int64_t source_batch, target_batch; /* from one batch element to the next */
     int64_t source_begin;               /* where the target's first batch and channel lie */
     int64_t divisor;
-    double alpha; /* rounded to the compute type */
+    float alpha;
     int forward;
 
     /* Columns are places of all channels: column = place * lanes + lane. A tile has `columns` of
      * targets, and of sources those that are needed for them and `lead` before the first, for the
-     * sake of pieces. `low` is the largest power of two that divides the lanes. */
-    int lanes, low;
+     * sake of pieces. Sums of a lane lie side by side, `pitch` from the next lane's. */
+    int lanes, pitch;
     int columns, sources, lead;
     int pieces, vectors; /* sources and targets can be fetched and stored so */
 
