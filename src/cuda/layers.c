@@ -84,8 +84,8 @@ static double try_groups(const pgi_problem *problem, int side, int groups, pgi_c
     layers->pitch = ((places + side - 1 + 27) & ~31) + 4;
     if (layers->pitch * lanes > PGI_LAYERS_PITCH)
         layers->pitch = (places + side - 1 + 3) & ~3;
-    if (layers->lead + layers->sources > PGI_LAYERS_THREADS ||
-        layers->pitch * lanes > PGI_LAYERS_PITCH)
+    if (layers->lead + layers->sources > PGI_LAYERS_COLUMNS ||
+        layers->columns > PGI_LAYERS_TARGETS || layers->pitch * lanes > PGI_LAYERS_PITCH)
         return HUGE_VAL;
     return (double)layers->w_tiles *
            (STEP_COST + (double)pgi_ceil_div(layers->sources, TOGETHER) * TOGETHER +
@@ -111,7 +111,7 @@ static bool describe(const poolgrad_cuda_plan *plan, int side, pgi_cuda_layers *
         !make_axis(problem, 2, &layers->w))
         return false;
     layers->d_tiles = (int)pgi_ceil_div(layers->d.targets, PGI_LAYERS_DEEP);
-    return lanes > 1 && lanes < PGI_LAYERS_THREADS / (PGI_LAYERS_PLACES + side - 1) &&
+    return lanes > 1 && lanes <= PGI_LAYERS_COLUMNS / (PGI_LAYERS_PLACES + side - 1) &&
            source->stride[PGI_CHANNEL] == 1 && target->stride[PGI_CHANNEL] == 1 &&
            plan->scale.beta == 0 && pgi_cuda_one_divisor(problem, &layers->divisor) &&
            pgi_cuda_is_small(layers->w.sources * lanes) &&
@@ -126,7 +126,7 @@ static bool deal(const poolgrad_cuda_plan *plan, int side, pgi_cuda_step *step,
 {
     const int64_t batch = plan->problem.target.extent[PGI_BATCH];
     const int64_t most = pgi_min(pgi_ceil_div(layers->w.targets, PGI_LAYERS_PLACES),
-                                 PGI_LAYERS_THREADS / (PGI_LAYERS_PLACES * layers->lanes));
+                                 PGI_LAYERS_TARGETS / (PGI_LAYERS_PLACES * layers->lanes));
     pgi_cuda_layers tried = *layers;
     double least = HUGE_VAL;
     int groups;

@@ -17,19 +17,20 @@
 
 template <typename T, int L> struct pgi_layers {
     static constexpr int THREADS = PGI_LAYERS_THREADS, DEEP = PGI_LAYERS_DEEP;
+    static constexpr int COLUMNS = PGI_LAYERS_COLUMNS, TARGETS = PGI_LAYERS_TARGETS;
+    static constexpr int STAGES = PGI_LAYERS_STAGES;
     static constexpr int P = PGI_LAYERS_BATCH, SOURCES = PGI_LAYERS_SOURCES(L);
     static constexpr int PLACES = PGI_LAYERS_PLACES, PITCH = PGI_LAYERS_PITCH;
     static constexpr int MADE_PITCH = PGI_LAYERS_MADE_PITCH(sizeof(T));
-    static constexpr int AHEAD =
-        (L - 1 + P - 1) / P * P; // rows of sources before the first targets
+    static constexpr int AHEAD = L - 1; // rows of sources before the first targets
 
     // Of a batch.
-    static constexpr int FETCHED = P * SOURCES * THREADS, SUMS = P * DEEP * PITCH;
+    static constexpr int FETCHED = P * SOURCES * COLUMNS, SUMS = P * DEEP * PITCH;
     static constexpr int MADE = P * DEEP * MADE_PITCH;
 
-    // Pieces are fetched and stored by threads in rows; rows that all of them have at once.
-    static constexpr int EACH = PGI_LAYERS_FETCHED, FETCHERS = THREADS / EACH;
-    static constexpr int WIDE = PGI_LAYERS_STORED(sizeof(T)), STORERS = THREADS / WIDE;
+    // Pieces are fetched and stored by threads in rows, so many threads a row.
+    static constexpr int EACH = PGI_LAYERS_FETCHED, FETCHERS = COLUMNS / EACH;
+    static constexpr int WIDE = PGI_LAYERS_STORED(sizeof(T)), STORERS = TARGETS / WIDE;
     static constexpr int ITEMS = (P * DEEP + PLACES - 1) / PLACES; // that a thread sums along W
 
     const pgi_cuda_layers &all;
@@ -46,8 +47,11 @@ template <typename T, int L> struct pgi_layers {
     const T *source;
     T *target;
     int first_fetched, first_stored, layers_begin, layers_end, layers_stored;
-    int column;      // of the sums that it makes along H
-    int item[ITEMS]; // where sums of its places begin, and above that where they go; or < 0
+    int column; // of the sums that it makes along H
+
+    // Where sums of its places begin, and above that where they go; or < 0. The last warps, which
+    // may have no columns, have the most of them.
+    int item[ITEMS];
 
     __device__ pgi_layers(const pgi_cuda_layers &layers, const pgi_cuda_memory &memory,
                           char *shared)
@@ -69,6 +73,7 @@ template <typename T, int L> struct pgi_layers {
         const int cell = first + all.w.shift * all.lanes - all.lead + at;
         const int place = cell < 0 ? -1 : cell / all.lanes;
         const int to = aligned_targets ? thread % STORERS * WIDE : thread;
+        const int last_first = THREADS - 32 - thread / 32 * 32 + thread % 32; // by warps
         const bool fetches = place >= 0 && place < all.w.sources && at < all.lead + all.sources;
         const bool stores = to < min(all.columns, all.w.targets * all.lanes - first);
 
@@ -84,7 +89,7 @@ template <typename T, int L> struct pgi_layers {
         column = thread % all.lanes * all.pitch + thread / all.lanes;
 #pragma unroll
         for (int k = 0; k < ITEMS; k++) {
-            const int n = thread + k * THREADS, lane = n % all.lanes;
+            const int n = last_first + k * THREADS, lane = n % all.lanes;
             const int row = n / all.lanes % (P * DEEP), x = n / all.lanes / (P * DEEP) * PLACES;
 
             item[k] = x * all.lanes < all.columns
@@ -106,11 +111,13 @@ template <typename T, int L> struct pgi_layers {
                                (unsigned)row + 1 < (unsigned)all.h.sources};
         const T *from = source;
 
-        static_assert(P == 2, "two rows");
+        static_assert(P == 2 && AHEAD % P == 0, "rows in whole batches");
+        if (thread >= COLUMNS)
+            return;
         if (aligned_sources) {
-            constexpr int AT_ONCE = THREADS / FETCHERS;
+            constexpr int AT_ONCE = COLUMNS / FETCHERS;
 
-            into += first_fetched * THREADS + thread % FETCHERS * EACH;
+            into += first_fetched * COLUMNS + thread % FETCHERS * EACH;
 #pragma unroll
             for (int z = 0; z < SOURCES; z += AT_ONCE) {
                 const bool here = has_source(z + first_fetched);
@@ -119,7 +126,7 @@ template <typename T, int L> struct pgi_layers {
                     break;
 #pragma unroll
                 for (int p = 0; p < P; p++)
-                    copy_async<EACH * sizeof(T)>(into + (p * SOURCES + z) * THREADS,
+                    copy_async<EACH * sizeof(T)>(into + (p * SOURCES + z) * COLUMNS,
                                                  from + p * all.h.source_stride, here && there[p]);
                 from += AT_ONCE * all.d.source_stride;
             }
@@ -128,7 +135,7 @@ template <typename T, int L> struct pgi_layers {
             for (int z = 0; z < SOURCES; z++) {
 #pragma unroll
                 for (int p = 0; p < P; p++)
-                    copy_element(into + (p * SOURCES + z) * THREADS + thread,
+                    copy_element(into + (p * SOURCES + z) * COLUMNS + thread,
                                  from + p * all.h.source_stride, has_source(z) && there[p]);
                 from += all.d.source_stride;
             }
@@ -151,7 +158,7 @@ template <typename T, int L> struct pgi_layers {
 
 #pragma unroll
             for (int z = 0; z < SOURCES; z++) {
-                read[z] = from[(p * SOURCES + z) * THREADS];
+                read[z] = from[(p * SOURCES + z) * COLUMNS];
                 value[z] = widen(read[z]);
             }
             if (all.forward)
@@ -218,8 +225,10 @@ template <typename T, int L> struct pgi_layers {
     // The rows of a batch that there are.
     __device__ void store(const T *from, int rows)
     {
+        if (thread >= TARGETS)
+            return;
         if (aligned_targets) {
-            constexpr int AT_ONCE = THREADS / STORERS;
+            constexpr int AT_ONCE = TARGETS / STORERS;
             typedef pgi_vector<T, WIDE> Piece;
             Piece piece[P * DEEP / AT_ONCE];
 
@@ -243,34 +252,41 @@ template <typename T, int L> struct pgi_layers {
         target += P * all.h.target_stride;
     }
 
-    // Targets [begin, end) of the tile.
+    // Targets [begin, end) of the tile, two batches in a turn, so that rings need not be moved.
     __device__ void march(int begin, int end)
     {
-        const int first = begin + all.h.shift + L - 1 - AHEAD;
+        const int first = begin + all.h.shift;
         const int batches = (end - begin + AHEAD + P - 1) / P, skipped = AHEAD / P;
+        int stage = 0;
 
         source += first * all.h.source_stride;
         target += begin * all.h.target_stride;
 #pragma unroll
         for (int z = 0; z < DEEP; z++)
             ring[z].clear();
-        fetch(first, fetched);
-        end_group();
+#pragma unroll
+        for (int late = 0; late < STAGES - 1; late++) {
+            if (late < batches)
+                fetch(first + late * P, fetched + late * FETCHED);
+            end_group();
+        }
 #pragma unroll 2
         for (int batch = 0; batch < batches + 2; batch++) {
             const int now = batch & 1, summed = batch - 1 - skipped, stores = summed - 1;
+            const int late = batch + STAGES - 1;
 
-            await_groups<0>();
+            await_groups<STAGES - 2>();
             __syncthreads();
-            if (batch + 1 < batches)
-                fetch(first + (batch + 1) * P, fetched + (1 - now) * FETCHED);
+            if (late < batches)
+                fetch(first + late * P, fetched + (stage == 0 ? STAGES - 1 : stage - 1) * FETCHED);
             end_group();
             if (stores >= 0)
                 store(made + (1 - now) * MADE, end - begin - stores * P);
             if (batch < batches)
-                sum_columns(fetched + now * FETCHED, sums + now * SUMS);
+                sum_columns(fetched + stage * FETCHED, sums + now * SUMS);
             if (summed >= 0 && batch <= batches)
                 sum_places(sums + (1 - now) * SUMS, made + now * MADE);
+            stage = stage + 1 < STAGES ? stage + 1 : 0;
         }
     }
 

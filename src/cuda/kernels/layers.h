@@ -15,6 +15,12 @@
 #define PGI_LAYERS_DEEP    8
 #define PGI_LAYERS_BATCH   2
 
+/* Columns of sources and of targets that a tile has at most, such that there is room for three
+ * batches of sources: one at hand, two under way. */
+#define PGI_LAYERS_COLUMNS 352
+#define PGI_LAYERS_TARGETS 336
+#define PGI_LAYERS_STAGES  3
+
 /* Layers of sources that those of targets need. */
 #define PGI_LAYERS_SOURCES(side) (PGI_LAYERS_DEEP + (side)-1)
 
@@ -23,16 +29,17 @@
 
 /* Reals from one row of sums to the next, and elements from one row of targets, such that channels
  * and rows that are worked on together begin at banks of their own. */
-#define PGI_LAYERS_PITCH             436
-#define PGI_LAYERS_MADE_PITCH(bytes) (PGI_LAYERS_THREADS + 16 / (int)(bytes))
+#define PGI_LAYERS_PITCH             372
+#define PGI_LAYERS_MADE_PITCH(bytes) (PGI_LAYERS_TARGETS + 16 / (int)(bytes))
 
 /* Elements that are fetched at once, and stored. */
 #define PGI_LAYERS_FETCHED       4
 #define PGI_LAYERS_STORED(bytes) (16 / (int)(bytes))
 
-/* Shared memory, in this order: sources, sums and targets of two batches each. */
+/* Shared memory, in this order: sources of STAGES batches, sums and targets of two. */
 #define PGI_LAYERS_FETCHED_BYTES(side, bytes)                                                      \
-    (2 * PGI_LAYERS_BATCH * PGI_LAYERS_SOURCES(side) * PGI_LAYERS_THREADS * (int)(bytes))
+    (PGI_LAYERS_STAGES * PGI_LAYERS_BATCH * PGI_LAYERS_SOURCES(side) * PGI_LAYERS_COLUMNS *        \
+     (int)(bytes))
 #define PGI_LAYERS_SUMS_BYTES (2 * PGI_LAYERS_BATCH * PGI_LAYERS_DEEP * PGI_LAYERS_PITCH * 4)
 #define PGI_LAYERS_MADE_BYTES(bytes)                                                               \
     (2 * PGI_LAYERS_BATCH * PGI_LAYERS_DEEP * PGI_LAYERS_MADE_PITCH(bytes) * (int)(bytes))
