@@ -20,6 +20,9 @@
 #define THREADS_ONE  128
 #define THREADS_MANY 512
 
+/* Warps of a block whose lanes have a plane each, at most. */
+#define LANES_WARPS 24
+
 /* Threads backward; slots of a chunk for which a block has fewer planes. */
 #define WARP        32
 #define FETCHERS    (PGI_PLANE_FETCHERS * WARP)
@@ -133,15 +136,16 @@ static int bits_of(const pgi_problem *problem, bool found)
     return problem->indexing.type == POOLGRAD_I64 ? 64 : 32;
 }
 
-static poolgrad_status add_step(poolgrad_cuda_plan *plan, const char *kernel, int bits,
-                                const pgi_cuda_plane *plane, int threads, int64_t shared,
+/* `size`: of windows that the kernel is made for, or "". */
+static poolgrad_status add_step(poolgrad_cuda_plan *plan, const char *file, const char *size,
+                                int bits, const pgi_cuda_plane *plane, int threads, int64_t shared,
                                 pgi_cuda_step **step, poolgrad_error *error)
 {
     char name[PGI_CUDA_NAME];
 
-    snprintf(name, sizeof name, "pgi_%s_%d_%s", kernel, bits,
+    snprintf(name, sizeof name, "pgi_%s%s_%d_%s", file, size, bits,
              pgi_cuda_type(plan->problem.desc.dtype));
-    *step = pgi_cuda_step_add(plan, kernel, name, threads, (int)shared);
+    *step = pgi_cuda_step_add(plan, file, name, threads, (int)shared);
     (*step)->parameters.plane = *plane;
     (*step)->grid_x = (unsigned)pgi_ceil_div(plane->planes, plane->members);
     return pgi_cuda_step_find(plan, *step, error);
@@ -194,6 +198,54 @@ static int64_t maximum_shared(pgi_cuda_plane *plane, int64_t members, size_t ele
     return members * (odd * (key + (plane->last == 0 ? place : 0)) + even * (key + place));
 }
 
+/* Windows that there are kernels for, in their names, whose lanes have a plane each. */
+static const char *lanes_size(const pgi_cuda_plane *plane)
+{
+    if (plane->kernel[1] != plane->kernel[2])
+        return NULL;
+    switch (plane->kernel[1]) {
+    case 13:
+        return "_13";
+    default:
+        return NULL;
+    }
+}
+
+/* As many as share lines evenly; two and two load a half of the planes each. */
+static int64_t lanes_warps(const pgi_cuda_plane *plane)
+{
+    const int64_t lines = pgi_max(plane->in[1], plane->out[2]);
+
+    return pgi_ceil_div(pgi_ceil_div(lines, pgi_ceil_div(lines, LANES_WARPS)), 2) * 2;
+}
+
+/* What a block takes whose lanes have a plane each: keys, and taps of the winners of rows if keys
+ * do not have places. 0 if it is no way, or leaves more than half of the device without a block. */
+static int64_t lanes_shared(pgi_cuda_plane *plane, const pgi_problem *problem, bool found,
+                            const pgi_cuda_device *device)
+{
+    const size_t element = problem->element_size;
+    const int64_t words = pgi_ceil_div(plane->out[2], PGI_PLANE_LANES_RUN);
+    int64_t shared;
+    int i;
+
+    if (element == 8 || plane->last != 1 || plane->in[0] != 1 || !lanes_size(plane) ||
+        2 * pgi_ceil_div(plane->planes, WARP) <= device->multiprocessors)
+        return 0;
+    for (i = 1; i < 3; i++)
+        if (plane->stride[i] != 1 || plane->dilation[i] != 1 || plane->pad[i] >= plane->kernel[i] ||
+            plane->out[i] > plane->in[i])
+            return 0;
+    if (!plane->target.interleaved &&
+        (!found || plane->out[2] != plane->in[2] || plane->target.column != 1 ||
+         plane->target.row != plane->out[2]))
+        return 0;
+    shared = WARP * (int64_t)sizeof(uint32_t) *
+             (plane->places + (element == 4 ? plane->in[1] * words : 0));
+    plane->members = WARP;
+    return shared <= device->shared ? shared : 0;
+}
+
 static poolgrad_status add_maximum(poolgrad_cuda_plan *plan, const pgi_problem *problem, bool found,
                                    bool *possible, pgi_cuda_step **step, poolgrad_error *error)
 {
@@ -203,6 +255,10 @@ static poolgrad_status add_maximum(poolgrad_cuda_plan *plan, const pgi_problem *
     *possible = describe(problem, &plan->scale, &plane);
     if (!*possible)
         return POOLGRAD_OK;
+    shared = lanes_shared(&plane, problem, found, plan->device);
+    if (shared > 0)
+        return add_step(plan, "plane_lanes", lanes_size(&plane), bits_of(problem, found), &plane,
+                        (int)lanes_warps(&plane) * WARP, shared, step, error);
     members = plane.source.interleaved ? MEMBERS : 1;
     while ((shared = maximum_shared(&plane, members, problem->element_size)) > HALF_SHARED &&
            members > 1)
@@ -210,7 +266,7 @@ static poolgrad_status add_maximum(poolgrad_cuda_plan *plan, const pgi_problem *
     *possible = shared <= MOST_SHARED;
     if (!*possible)
         return POOLGRAD_OK;
-    return add_step(plan, "plane_maximum", bits_of(problem, found), &plane,
+    return add_step(plan, "plane_maximum", "", bits_of(problem, found), &plane,
                     members > 1 ? THREADS_MANY : THREADS_ONE, shared, step, error);
 }
 
@@ -269,8 +325,8 @@ static poolgrad_status add_gradient(poolgrad_cuda_plan *plan, const pgi_problem 
     *possible = shared > 0;
     if (!*possible)
         return POOLGRAD_OK;
-    return add_step(plan, "plane_gradient", bits_of(problem, found), &plane, THREADS, shared, step,
-                    error);
+    return add_step(plan, "plane_gradient", "", bits_of(problem, found), &plane, THREADS, shared,
+                    step, error);
 }
 
 static poolgrad_status prepare(poolgrad_cuda_plan *plan, bool *possible, poolgrad_error *error)

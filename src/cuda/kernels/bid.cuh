@@ -9,12 +9,28 @@
 #define PGI_CUDA_KERNELS_BID_CUH
 
 #include "cuda/kernels/element.cuh"
+#include "cuda/kernels/order.cuh"
 
 #include <poolgrad/poolgrad.h>
 
-__device__ inline bool nan_is_high(int rule)
+__device__ inline int32_t bits_of(float value)
 {
-    return rule == POOLGRAD_NAN_FIRST || rule == POOLGRAD_NAN_LAST;
+    return __float_as_int(value);
+}
+
+__device__ inline int64_t bits_of(double value)
+{
+    return __double_as_longlong(value);
+}
+
+__device__ inline float real_of(int32_t bits)
+{
+    return __int_as_float(bits);
+}
+
+__device__ inline double real_of(int64_t bits)
+{
+    return __longlong_as_double(bits);
 }
 
 /* Of elements of 4 and 8 bytes. NaN have enough codes for their places to be among them. */
@@ -26,13 +42,25 @@ template <typename Signed> struct pgi_wide_bid {
     Key key;
     int place;
 
-    __device__ static pgi_wide_bid of(Key bits, int place, int rule)
+    /* Plus 0, which -0 comes out of as 0, and a NaN of f32 as the one that is above all. */
+    template <typename Real> __device__ static Key plain(Real value)
     {
-        const Key size = bits & ~NONE;
-        const Key nan = (nan_is_high(rule) ? INFINITE : NONE) + 1 +
-                        (rule == POOLGRAD_NAN_LAST ? place : 0);
+        const Key key = turned(bits_of(value + 0));
 
-        return {size > INFINITE ? nan : bits < 0 ? -size : size, place};
+        return sizeof(Key) == 8 && value != value ? INFINITE + 1 : key;
+    }
+
+    /* What the rule makes of a NaN that is above all. */
+    __device__ static Key amended(Key key, int place, int rule)
+    {
+        if (rule == POOLGRAD_NAN_FIRST || key <= INFINITE)
+            return key;
+        return rule == POOLGRAD_NAN_LAST ? INFINITE + 1 + place : NONE + 1;
+    }
+
+    template <typename Real> __device__ static pgi_wide_bid of(Real value, int place, int rule)
+    {
+        return {amended(plain(value), place, rule), place};
     }
 
     /* The winner of this bid and one whose place is not before this one's. */
@@ -51,23 +79,47 @@ template <typename Signed> struct pgi_wide_bid {
     {
         return place;
     }
+
+    /* The element, unless it is a zero, of which there are two. */
+    __device__ bool is_zero() const
+    {
+        return key == 0;
+    }
+    __device__ auto value() const
+    {
+        return real_of(turned(key));
+    }
+
+  private:
+    __device__ static Key turned(Key key)
+    {
+        return key ^ (key >> (8 * sizeof(Key) - 1) & ~NONE);
+    }
 };
 
 /* Of elements of 2 bytes: the order above, the place below, so that the larger one wins. */
-template <uint32_t INFINITE> struct pgi_short_bid {
-    typedef uint32_t Key;
-    static constexpr Key NONE = 0, HIGH = 0xffff0000u, LOW = 0x10000u;
+template <typename T> struct pgi_short_bid {
+    typedef int32_t Key;
+    static constexpr Key NONE = INT32_MIN, HIGH = PGI_IMAGE_NAN << 16;
 
     Key key;
 
-    __device__ static pgi_short_bid of(uint16_t bits, int place, int rule)
+    /* Of one half of two images. No place is 0xffff. */
+    __device__ static Key plain(unsigned images, int half, int place)
     {
-        const uint32_t size = bits & 0x7fffu, earlier = 0xffffu - (uint32_t)place;
-        const uint32_t nan = (nan_is_high(rule) ? HIGH : LOW) |
-                             (rule == POOLGRAD_NAN_LAST ? (uint32_t)place : earlier);
+        return key_of(images, half, ~place);
+    }
 
-        return {size > INFINITE ? nan
-                                : (0x8000u + (bits & 0x8000u ? 0 - size : size)) << 16 | earlier};
+    __device__ static Key amended(Key key, int place, int rule)
+    {
+        if (rule == POOLGRAD_NAN_FIRST || key < HIGH)
+            return key;
+        return rule == POOLGRAD_NAN_LAST ? HIGH | place : NONE | (key & 0xffff);
+    }
+
+    __device__ static pgi_short_bid of(T value, int place, int rule)
+    {
+        return {amended(plain(images_of<T>(value.bits), 0, place), place, rule)};
     }
 
     __device__ void meet(const pgi_short_bid &later)
@@ -82,28 +134,34 @@ template <uint32_t INFINITE> struct pgi_short_bid {
 
     __device__ int winner(int rule) const
     {
-        return (int)(key >= HIGH && rule == POOLGRAD_NAN_LAST ? key & 0xffffu : ~key & 0xffffu);
+        return key >= HIGH && rule == POOLGRAD_NAN_LAST ? key & 0xffff : ~key & 0xffff;
+    }
+
+    __device__ bool is_zero() const
+    {
+        return key >> 16 == 0;
+    }
+    __device__ float value() const
+    {
+        const int image = key >> 16;
+
+        return widen(T{(uint16_t)(image ^ (image >> 15 & 0x7fff))});
     }
 };
 
 __device__ inline pgi_wide_bid<int32_t> bid_of(float value, int place, int rule)
 {
-    return pgi_wide_bid<int32_t>::of(__float_as_int(value), place, rule);
+    return pgi_wide_bid<int32_t>::of(value, place, rule);
 }
 
 __device__ inline pgi_wide_bid<int64_t> bid_of(double value, int place, int rule)
 {
-    return pgi_wide_bid<int64_t>::of(__double_as_longlong(value), place, rule);
+    return pgi_wide_bid<int64_t>::of(value, place, rule);
 }
 
-__device__ inline pgi_short_bid<0x7c00> bid_of(pgi_f16 value, int place, int rule)
+template <typename T> __device__ inline pgi_short_bid<T> bid_of(T value, int place, int rule)
 {
-    return pgi_short_bid<0x7c00>::of(value.bits, place, rule);
-}
-
-__device__ inline pgi_short_bid<0x7f80> bid_of(pgi_bf16 value, int place, int rule)
-{
-    return pgi_short_bid<0x7f80>::of(value.bits, place, rule);
+    return pgi_short_bid<T>::of(value, place, rule);
 }
 
 template <typename T> using pgi_bid = decltype(bid_of(T{}, 0, 0));

@@ -11,6 +11,9 @@
 /* Forward: windows side by side that a thread finds the winners of. */
 #define PGI_PLANE_RUN 7
 
+/* The same where a lane has a plane: winners' taps in a row then make a word, 4 bits each. */
+#define PGI_PLANE_LANES_RUN 8
+
 /* Windows that are added together, backward, and places that are loaded together, forward. */
 #define PGI_PLANE_GROUP 4
 

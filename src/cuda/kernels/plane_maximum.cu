@@ -3,11 +3,8 @@
 // memory. Winners are found axis by axis. The positions of an axis are lines there, with room for
 // what windows have outside the plane; neighbouring threads have neighbouring lines, an odd number
 // of elements apart, and leave what they find as lines of the next axis.
-#include "cuda/kernels/bid.cuh"
-#include "cuda/kernels/plane.cuh"
+#include "cuda/kernels/award.cuh"
 #include "cuda/kernels/vector.cuh"
-
-#include <math_constants.h>
 
 #define RUN   PGI_PLANE_RUN
 #define GROUP PGI_PLANE_GROUP
@@ -37,31 +34,6 @@ template <typename Bid, bool FIRST> struct pgi_lines {
             place[i] = (uint16_t)bid.place;
     }
 };
-
-// RUN windows side by side, with stride 1: what all of them have is looked at once. The others'
-// taps before that are gone through from its end, those behind it from its beginning.
-template <typename Bid, bool FIRST>
-__device__ static void contest_run(const pgi_lines<Bid, FIRST> &tap, int kernel, Bid (&best)[RUN])
-{
-    Bid behind;
-
-    best[RUN - 1] = tap[RUN - 1];
-#pragma unroll 6
-    for (int i = RUN; i < kernel; i++)
-        best[RUN - 1].meet(tap[i]);
-#pragma unroll
-    for (int j = RUN - 2; j >= 0; j--) {
-        best[j] = tap[j];
-        best[j].meet(best[j + 1]);
-    }
-    behind = tap[kernel];
-#pragma unroll
-    for (int j = 1; j < RUN; j++) {
-        if (j > 1)
-            behind.meet(tap[kernel + j - 1]);
-        best[j].meet(behind);
-    }
-}
 
 // Where a line's winners go: window o to base + o * step, in the next lines or the target's plane.
 struct pgi_way {
@@ -144,69 +116,13 @@ __device__ static void load_plane(const pgi_cuda_plane &all, const T *source, in
         const int place = row * all.in[2] + column;
         const pgi_vector<T, GROUP> values =
             load_group(source + offset_of(all.source, row, column), all.source.column, count);
-        typename pgi_bid<T>::Key *const slot =
-            keys + row * all.line_pitch[2] + all.pad[2] + column;
+        typename pgi_bid<T>::Key *const slot = keys + row * all.line_pitch[2] + all.pad[2] + column;
 
 #pragma unroll
         for (int k = 0; k < GROUP; k++)
             if (k < count)
                 slot[k] = bid_of(values.e[k], place + k, all.nan).key;
     }
-}
-
-// Element i of a plane, row-major.
-__device__ static int element_offset(const pgi_cuda_strides &strides, int i, int columns,
-                                     const pgi_cuda_quotient &by_columns)
-{
-    const int row = (int)quick_quotient((unsigned)i, by_columns);
-
-    return offset_of(strides, row, i - row * columns);
-}
-
-// The first tap of window o that lies inside, as a place, if it is a NaN that leads; there is one.
-template <typename T>
-__device__ static __noinline__ int leading_or(const pgi_cuda_plane *all, const T *x, int o,
-                                              int place)
-{
-    const pgi_spot window = spot_of(o, all->out, all->by_out);
-    int leading = 0;
-
-    for (int k = 0; k < 3; k++) {
-        const int start = window.at[k] * all->stride[k] - all->pad[k];
-        const int skipped = start < 0 ? (-start + all->dilation[k] - 1) / all->dilation[k] : 0;
-
-        leading = leading * all->in[k] + start + skipped * all->dilation[k];
-    }
-    const int at = element_offset(all->source, leading, all->in[2], all->by_in[0]);
-    const pgi_real<T> value = widen(x[at]);
-
-    return value != value ? leading : place;
-}
-
-// The end of a contest: what is wanted of a window.
-template <typename T, typename Index>
-__device__ static void award(const pgi_cuda_plane &all, const pgi_cuda_memory &memory,
-                             const pgi_member &plane, int64_t offset, const pgi_bid<T> &bid,
-                             int window)
-{
-    typedef pgi_real<T> Real;
-    constexpr bool FOUND = sizeof(Index) == sizeof(uint16_t); // places are all that is wanted
-    const T *x = (const T *)memory.source + plane.source;
-    int place = bid.exists() ? bid.winner(all.nan) : -1;
-
-    if (all.nan == POOLGRAD_NAN_LEADING && place >= 0)
-        place = leading_or(&all, x, window, place);
-    if (!FOUND && memory.target) {
-        const Real value =
-            place < 0 ? (Real)-CUDART_INF
-                      : widen(x[element_offset(all.source, place, all.in[2], all.by_in[0])]);
-
-        store((T *)memory.target + offset, value, (Real)all.alpha, (Real)all.beta);
-    }
-    if (FOUND)
-        ((Index *)memory.indices_out)[offset] = (Index)place;
-    else if (memory.indices_out)
-        ((Index *)memory.indices_out)[offset] = place < 0 ? (Index)-1 : (Index)(plane.base + place);
 }
 
 template <typename T, typename Index>
@@ -230,8 +146,13 @@ __device__ static void plane_maximum(const pgi_cuda_plane &all, const pgi_cuda_m
         return all.in[0] == 1 ? 0 : (int)quick_quotient((unsigned)line, by);
     };
     const auto award_to = [&](int offset, int window, const Bid &bid) {
-        if (plane.exists)
-            award<T, Index>(all, memory, plane, plane.target + offset, bid, window);
+        int place = bid.exists() ? bid.winner(all.nan) : -1;
+
+        if (!plane.exists)
+            return;
+        if (all.nan == POOLGRAD_NAN_LEADING && place >= 0)
+            place = leading_or(&all, (const T *)memory.source + plane.source, window, place);
+        award<T, Index>(all, memory, plane, plane.target + offset, bid, place);
     };
 
     clear<Bid>(keys, members * (odd + even));
