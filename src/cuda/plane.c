@@ -20,8 +20,9 @@
 #define THREADS_ONE  128
 #define THREADS_MANY 512
 
-/* Warps of a block whose lanes have a plane each, at most. */
-#define LANES_WARPS 24
+/* Warps of a block whose lanes have a plane each, at most, and bytes that they load at once. */
+#define LANES_WARPS  24
+#define LANES_LOADED 16
 
 /* Threads backward; slots of a chunk for which a block has fewer planes. */
 #define WARP        32
@@ -204,6 +205,10 @@ static const char *lanes_size(const pgi_cuda_plane *plane)
     if (plane->kernel[1] != plane->kernel[2])
         return NULL;
     switch (plane->kernel[1]) {
+    case 9:
+        return "_9";
+    case 11:
+        return "_11";
     case 13:
         return "_13";
     default:
@@ -211,7 +216,7 @@ static const char *lanes_size(const pgi_cuda_plane *plane)
     }
 }
 
-/* As many as share lines evenly; two and two load a half of the planes each. */
+/* As many as share lines evenly; two and two load and store for a half of the planes each. */
 static int64_t lanes_warps(const pgi_cuda_plane *plane)
 {
     const int64_t lines = pgi_max(plane->in[1], plane->out[2]);
@@ -236,6 +241,10 @@ static int64_t lanes_shared(pgi_cuda_plane *plane, const pgi_problem *problem, b
         if (plane->stride[i] != 1 || plane->dilation[i] != 1 || plane->pad[i] >= plane->kernel[i] ||
             plane->out[i] > plane->in[i])
             return 0;
+    if (!plane->source.interleaved &&
+        (plane->source.column != 1 || plane->source.row != plane->in[2] ||
+         plane->places % (LANES_LOADED / (int64_t)element)))
+        return 0;
     if (!plane->target.interleaved &&
         (!found || plane->out[2] != plane->in[2] || plane->target.column != 1 ||
          plane->target.row != plane->out[2]))

@@ -63,6 +63,16 @@ __device__ static __noinline__ int leading_or(const pgi_cuda_plane *all, const T
     return value != value ? leading : place;
 }
 
+/* The element that has won at a place: what the bid knows, if it knows all of it. */
+template <typename T>
+__device__ inline pgi_real<T> value_of(const pgi_cuda_plane &all, const T *x, const pgi_bid<T> &bid,
+                                       int place)
+{
+    return bid.is_zero() || all.nan == POOLGRAD_NAN_LEADING
+               ? widen(x[element_offset(all.source, place, all.in[2], all.by_in[0])])
+               : bid.value();
+}
+
 /* The end of a contest: what is wanted of a window, whose place, or -1, has been found out. */
 template <typename T, typename Index>
 __device__ inline void award(const pgi_cuda_plane &all, const pgi_cuda_memory &memory,
@@ -71,16 +81,12 @@ __device__ inline void award(const pgi_cuda_plane &all, const pgi_cuda_memory &m
 {
     typedef pgi_real<T> Real;
     constexpr bool FOUND = sizeof(Index) == sizeof(uint16_t); /* places are all that is wanted */
+    const T *const x = (const T *)memory.source + plane.source;
 
-    if (!FOUND && memory.target) {
-        Real value = place < 0 ? (Real)-CUDART_INF : (Real)bid.value();
-
-        if (place >= 0 && (bid.is_zero() || all.nan == POOLGRAD_NAN_LEADING))
-            value = widen(
-                ((const T *)memory.source)[plane.source + element_offset(all.source, place,
-                                                                         all.in[2], all.by_in[0])]);
-        store((T *)memory.target + offset, value, (Real)all.alpha, (Real)all.beta);
-    }
+    if (!FOUND && memory.target)
+        store((T *)memory.target + offset,
+              place < 0 ? (Real)-CUDART_INF : value_of(all, x, bid, place), (Real)all.alpha,
+              (Real)all.beta);
     if (FOUND)
         ((Index *)memory.indices_out)[offset] = (Index)place;
     else if (memory.indices_out)

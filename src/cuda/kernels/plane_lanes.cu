@@ -370,4 +370,6 @@ __device__ static void plane_lanes(const pgi_cuda_plane &all, const pgi_cuda_mem
     MAXIMUM_INDEX(kernel, f16, pgi_f16)                                                            \
     MAXIMUM_INDEX(kernel, bf16, pgi_bf16)
 
+MAXIMUM_TYPE(9)
+MAXIMUM_TYPE(11)
 MAXIMUM_TYPE(13)
