@@ -13,11 +13,13 @@
 /* Threads of a block; kernels are compiled for no more. */
 #define BLOCK 256
 
-/* Blocks that a multiprocessor has one after the other: enough to even out the end. */
-#define ROUNDS 4
+/* Blocks that a multiprocessor has one after the other: enough to even out the end, and so short
+ * that what they read and write at a time lies close together. */
+#define ROUNDS 16
 
-/* Cells of a segment at least: what it shares with the one before is loaded twice. */
-#define LEAST_LENGTH 8
+/* Cells of a segment at least: what it shares with the one before is loaded twice, which with three
+ * axes is more. */
+#define LEAST_LENGTH(axes) ((axes) == 3 ? 8 : 4)
 
 /* Threads of a plane, or of planes together, that fill blocks well enough. */
 #define ENOUGH_THREADS 2048
@@ -228,9 +230,9 @@ void pgi_cell_fill(pgi_cuda_cell *cell, const poolgrad_cuda_plan *plan, const pg
 /* ------------------------------------------------------------------ threads */
 
 /* Segments of an axis of `cells`, if so many threads are there without them. */
-static void cut(pgi_cuda_cell *cell, int64_t cells, int64_t threads, int64_t wanted)
+static void cut(pgi_cuda_cell *cell, int axes, int64_t cells, int64_t threads, int64_t wanted)
 {
-    const int64_t most = pgi_max(1, cells / LEAST_LENGTH);
+    const int64_t most = pgi_max(1, cells / LEAST_LENGTH(axes));
     const int64_t segments = pgi_max(1, pgi_min(most, pgi_ceil_div(wanted, threads)));
 
     cell->length = (unsigned)pgi_ceil_div(cells, segments);
@@ -268,24 +270,48 @@ static int64_t wanted_threads(const poolgrad_cuda_plan *plan, const pgi_cuda_ste
     return (int64_t)plan->device->multiprocessors * step->resident * BLOCK * ROUNDS;
 }
 
-/* A step for pgi_cell_PASS_KEYS_BITSTYPE of a file, and how many threads are wanted. */
+/* A step for pgi_PASS_KEYS_DETAILTYPE of a file, and how many threads are wanted. */
 static poolgrad_status add_step(poolgrad_cuda_plan *plan, const char *file, const char *pass,
-                                const char *bits, const pgi_cell_shape *shape, pgi_cuda_step **step,
-                                int64_t *wanted, poolgrad_error *error)
+                                const char *detail, const pgi_cell_shape *shape,
+                                pgi_cuda_step **step, int64_t *wanted, poolgrad_error *error)
 {
     const char *type = pgi_cuda_type(plan->problem.desc.dtype);
     char name[PGI_CUDA_NAME];
 
     if (shape->lanes)
-        snprintf(name, sizeof name, "pgi_cell_%s_%d%d_lanes_%s%s", pass, shape->side, shape->axes,
-                 bits, type);
+        snprintf(name, sizeof name, "pgi_%s_%d%d_lanes_%s%s", pass, shape->side, shape->axes,
+                 detail, type);
     else
-        snprintf(name, sizeof name, "pgi_cell_%s_%d%d%d_rows_%s%s", pass, shape->side,
-                 shape->padding, shape->axes, bits, type);
+        snprintf(name, sizeof name, "pgi_%s_%d%d%d_rows_%s%s", pass, shape->side, shape->padding,
+                 shape->axes, detail, type);
     *step = pgi_cuda_step_add(plan, file, name, BLOCK, 0);
     PGI_TRY(pgi_cuda_step_find(plan, *step, error));
     *wanted = wanted_threads(plan, *step);
     return POOLGRAD_OK;
+}
+
+/* Whether winners are found, and answered, two in a word (kernels/two.cuh). */
+static bool has_twos(const pgi_problem *problem)
+{
+    return problem->has_x && problem->element_size == 2;
+}
+
+/* Channels of a thread there: with three axes there are registers for few. */
+static int two_width(const pgi_cell_shape *shape, const pgi_tensor *positions,
+                     const pgi_tensor *windows, const pgi_tensor *names)
+{
+    return shape->axes == 2 && pgi_cell_in_vectors(positions, true, 8) &&
+                   pgi_cell_in_vectors(windows, true, 8) && pgi_cell_in_vectors(names, true, 8)
+               ? 8
+               : 4;
+}
+
+/* What their kernels' names say of it. */
+static const char *two_detail(const pgi_cell_shape *shape, int width)
+{
+    if (!shape->lanes)
+        return "";
+    return width == 8 ? "8_" : "4_";
 }
 
 static poolgrad_status add_maximum(poolgrad_cuda_plan *plan, const pgi_cell_shape *shape,
@@ -294,22 +320,28 @@ static poolgrad_status add_maximum(poolgrad_cuda_plan *plan, const pgi_cell_shap
                                    poolgrad_error *error)
 {
     const int size = (int)plan->problem.element_size;
+    const bool twos = has_twos(&plan->problem);
+    const int width =
+        twos ? two_width(shape, x, y, names) : PGI_CELL_MAXIMUM_WIDTH(shape->axes, size);
     pgi_cuda_step *step;
     pgi_cuda_cell *cell;
     int64_t wanted, lines;
 
-    PGI_TRY(add_step(plan, "cell_maximum", plan->problem.has_x ? "winners" : "maximum", "", shape,
-                     &step, &wanted, error));
+    PGI_TRY(add_step(plan, twos ? "two_winners" : "cell_maximum",
+                     twos                  ? "two_winners"
+                     : plan->problem.has_x ? "cell_winners"
+                                           : "cell_maximum",
+                     twos ? two_detail(shape, width) : "", shape, &step, &wanted, error));
     step->places_out = codes;
     cell = &step->parameters.cell;
     pgi_cell_fill(cell, plan, shape, x, y, names);
     if (shape->lanes)
-        cell->groups = cell->channels / (unsigned)PGI_CELL_MAXIMUM_WIDTH(shape->axes, size);
+        cell->groups = cell->channels / (unsigned)width;
     else
         cell->groups = (unsigned)pgi_ceil_div(cell->out[2], PGI_CELL_ROW_WIDTH(size) / 2);
     lines = (int64_t)cell->groups * cell->out[shape->axes == 3 ? 1 : 0] *
             (shape->lanes ? cell->out[2] : 1);
-    cut(cell, cell->out[shape->axes == 3 ? 0 : 1],
+    cut(cell, shape->axes, cell->out[shape->axes == 3 ? 0 : 1],
         lines * (shape->lanes ? cell->planes / cell->channels : cell->planes), wanted);
     *possible = arrange(cell, shape->lanes, lines * cell->segments);
     spread(step, wanted);
@@ -319,8 +351,6 @@ static poolgrad_status add_maximum(poolgrad_cuda_plan *plan, const pgi_cell_shap
 /* Bytes of what names winners. */
 static int name_size(const pgi_problem *problem)
 {
-    if (problem->has_x)
-        return 1;
     return problem->indexing.type == POOLGRAD_I64 ? 8 : 4;
 }
 
@@ -329,7 +359,11 @@ static poolgrad_status add_gradient(poolgrad_cuda_plan *plan, const pgi_cell_sha
                                     poolgrad_error *error)
 {
     const pgi_problem *problem = &plan->problem;
-    const int size = (int)problem->element_size, name = name_size(problem);
+    const bool from_codes = codes != PGI_CUDA_NOWHERE;
+    const int size = (int)problem->element_size, name = from_codes ? 1 : name_size(problem);
+    const bool twos = from_codes && size == 2;
+    const int width = twos ? two_width(shape, &problem->target, &problem->source, names)
+                           : PGI_CELL_GRADIENT_WIDTH(shape->axes, size, name);
     const char *bits = name == 1 ? "8_" : name == 4 ? "32_" : "64_";
     pgi_cuda_step *step;
     pgi_cuda_cell *cell;
@@ -337,25 +371,56 @@ static poolgrad_status add_gradient(poolgrad_cuda_plan *plan, const pgi_cell_sha
 
     if (pgi_cell_scatters(problem, shape))
         return pgi_cell_add_scatter(plan, shape, names, 8 * name, codes, possible, error);
-    PGI_TRY(add_step(plan, shape->lanes ? "cell_lanes" : "cell_rows", "gradient", bits, shape,
-                     &step, &wanted, error));
+    PGI_TRY(add_step(plan,
+                     twos           ? "two_gradient"
+                     : shape->lanes ? "cell_lanes"
+                                    : "cell_rows",
+                     twos ? "two_gradient" : "cell_gradient",
+                     twos ? two_detail(shape, width) : bits, shape, &step, &wanted, error));
     step->places_in = codes;
     cell = &step->parameters.cell;
     pgi_cell_fill(cell, plan, shape, &problem->target, &problem->source, names);
     cell->checks = plan->checks;
     if (shape->lanes) {
-        cell->groups = cell->channels / (unsigned)PGI_CELL_GRADIENT_WIDTH(shape->axes, size, name);
+        cell->groups = cell->channels / (unsigned)width;
         lines = (int64_t)cell->groups * cell->cells[0] * cell->cells[1];
-        cut(cell, cell->cells[2], lines * (cell->planes / cell->channels), wanted);
+        cut(cell, shape->axes, cell->cells[2], lines * (cell->planes / cell->channels), wanted);
     } else {
         /* windows behind the last position are checked as well */
         cell->groups = (unsigned)pgi_ceil_div(pgi_max(cell->in[2], 2 * cell->out[2]),
                                               PGI_CELL_ROW_WIDTH(size));
         lines = (int64_t)cell->groups * cell->cells[0];
-        cut(cell, cell->cells[1], lines * cell->planes, wanted);
+        cut(cell, shape->axes, cell->cells[1], lines * cell->planes, wanted);
     }
     *possible = arrange(cell, shape->lanes, lines * cell->segments);
     spread(step, wanted);
+    return POOLGRAD_OK;
+}
+
+/* Codes of indices, which are then looked at instead. */
+static poolgrad_status add_codes(poolgrad_cuda_plan *plan, const pgi_cell_shape *shape,
+                                 const pgi_tensor *codes, size_t at, bool *possible,
+                                 poolgrad_error *error)
+{
+    const pgi_problem *problem = &plan->problem;
+    pgi_cuda_step *step;
+    pgi_cuda_cell *cell;
+    int64_t lines;
+
+    step = pgi_cuda_step_add(plan, "cell_codes",
+                             name_size(problem) == 8 ? "pgi_cell_codes_33_lanes_64"
+                                                     : "pgi_cell_codes_33_lanes_32",
+                             BLOCK, 0);
+    PGI_TRY(pgi_cuda_step_find(plan, step, error));
+    step->places_out = at;
+    cell = &step->parameters.cell;
+    pgi_cell_fill(cell, plan, shape, &problem->target, codes, &problem->indices);
+    cell->groups = cell->channels / (unsigned)PGI_CELL_WIDTH(2);
+    lines = (int64_t)cell->groups * cell->out[0] * cell->out[1];
+    cut(cell, shape->axes, cell->out[2], lines * (cell->planes / cell->channels),
+        wanted_threads(plan, step));
+    *possible = arrange(cell, true, lines * cell->segments);
+    spread(step, wanted_threads(plan, step));
     return POOLGRAD_OK;
 }
 
@@ -388,9 +453,16 @@ static poolgrad_status add_fours(poolgrad_cuda_plan *plan, const pgi_cell_shape 
     return POOLGRAD_OK;
 }
 
-/* Winners are found first, into codes that lie as windows do. */
-static poolgrad_status prepare_from_x(poolgrad_cuda_plan *plan, const pgi_cell_shape *shape,
-                                      bool *possible, poolgrad_error *error)
+/* Whether a gradient from indices looks at their codes. */
+static bool wants_codes(const pgi_problem *problem, const pgi_cell_shape *shape)
+{
+    return problem->element_size == 2 && shape->lanes && shape->side == 3 && shape->axes == 3 &&
+           problem->axis[1].kernel == 3;
+}
+
+/* Winners are found first, in x or indices, into codes that lie as windows do. */
+static poolgrad_status prepare_codes(poolgrad_cuda_plan *plan, const pgi_cell_shape *shape,
+                                     bool *possible, poolgrad_error *error)
 {
     const pgi_problem *problem = &plan->problem;
     pgi_tensor codes = problem->source;
@@ -400,7 +472,9 @@ static poolgrad_status prepare_from_x(poolgrad_cuda_plan *plan, const pgi_cell_s
                            codes.stride) ||
         !fits(&codes, shape->lanes) || !pgi_cuda_reserve(plan, codes.elements, 1, &at))
         return POOLGRAD_OK;
-    PGI_TRY(add_maximum(plan, shape, &problem->x, &problem->source, &codes, at, possible, error));
+    PGI_TRY(problem->has_x ? add_maximum(plan, shape, &problem->x, &problem->source, &codes, at,
+                                         possible, error)
+                           : add_codes(plan, shape, &codes, at, possible, error));
     if (*possible)
         PGI_TRY(add_gradient(plan, shape, &codes, at, possible, error));
     return POOLGRAD_OK;
@@ -410,6 +484,7 @@ static poolgrad_status prepare(poolgrad_cuda_plan *plan, bool *possible, poolgra
 {
     const pgi_problem *problem = &plan->problem;
     pgi_cell_shape shape;
+    size_t checked;
 
     if (!applies(problem, &shape))
         return POOLGRAD_OK;
@@ -419,9 +494,12 @@ static poolgrad_status prepare(poolgrad_cuda_plan *plan, bool *possible, poolgra
     if (problem->has_x && has_fours(problem, &shape))
         return add_fours(plan, &shape, possible, error);
     if (problem->has_x)
-        return prepare_from_x(plan, &shape, possible, error);
+        return prepare_codes(plan, &shape, possible, error);
     plan->checks = true;
-    plan->workspace = sizeof(uint64_t);
+    if (!pgi_cuda_reserve(plan, 1, sizeof(uint64_t), &checked))
+        return POOLGRAD_OK;
+    if (wants_codes(problem, &shape))
+        return prepare_codes(plan, &shape, possible, error);
     return add_gradient(plan, &shape, &problem->indices, PGI_CUDA_NOWHERE, possible, error);
 }
 

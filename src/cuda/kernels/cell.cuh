@@ -87,6 +87,23 @@ struct pgi_cell_clip {
     }
 };
 
+/* A thread's windows [begin, end) of the axis that it goes along to find winners, and its place on
+ * the other. */
+struct pgi_cell_share {
+    int across, begin, end;
+    unsigned member;
+
+    template <int R> __device__ static pgi_cell_share of(const pgi_cuda_cell &cell, unsigned line)
+    {
+        const unsigned width = (unsigned)cell.out[R == 3 ? 1 : 0], segment = line / width;
+        const unsigned member = segment / cell.segments;
+        const int begin = (int)((segment - member * cell.segments) * cell.length);
+
+        return {(int)(line - segment * width), begin,
+                min(begin + (int)cell.length, cell.out[R == 3 ? 0 : 1]), member};
+    }
+};
+
 /* The code of the nearest tap inside. */
 __device__ inline int clip_code(int code, const pgi_cell_clip &d, const pgi_cell_clip &h,
                                 const pgi_cell_clip &w)

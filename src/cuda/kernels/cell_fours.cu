@@ -3,8 +3,7 @@
 // bytes: a thread finds the winners of four windows side by side and answers at once. The second
 // tap of an axis may lie outside; it is replaced by the first, which is earlier.
 #include "cuda/kernels/cell_gradient.cuh"
-#include "cuda/kernels/order.cuh"
-#include "cuda/kernels/winner.cuh"
+#include "cuda/kernels/two.cuh"
 
 // Columns of a thread.
 constexpr int V = 8;
@@ -53,28 +52,6 @@ template <typename T> struct pgi_cell_fours {
     }
 };
 
-// The winner of one window where there are NaN, by the rules for them; as a code.
-template <typename T>
-__device__ static __noinline__ int code_by_rules(const pgi_cuda_cell *cell, const T *x, int od,
-                                                 int oh, int ow)
-{
-    const pgi_cell_clip h = pgi_cell_clip::of<2>(oh, 0, cell->in[1]);
-    const pgi_cell_clip w = pgi_cell_clip::of<2>(ow, 0, cell->in[2]);
-    float best = 0;
-    int code = -1;
-
-    for (int b = 0; b <= h.last; b++)
-        for (int c = 0; c <= w.last; c++) {
-            const float value = widen(x[place_offset(cell->names, od, 2 * oh + b) + 2 * ow + c]);
-
-            if (code < 0 || wins(cell->nan, value, best)) {
-                best = value;
-                code = tap_code(0, b, c);
-            }
-        }
-    return code;
-}
-
 template <typename T>
 __device__ static void gradient_fours(const pgi_cuda_cell &cell, const pgi_cuda_memory &memory)
 {
@@ -118,7 +95,7 @@ __device__ static void gradient_fours(const pgi_cuda_cell &cell, const pgi_cuda_
             int code, key = fours.winner(j, &code);
 
             if (key >> 16 == PGI_IMAGE_NAN && there)
-                code = code_by_rules(&cell, x, od, oh, ow + j);
+                code = code_by_rules<T, 2, 2>(&cell, &cell.names, x, od, oh, ow + j);
             if (!there)
                 code = -1;
 #pragma unroll

@@ -336,22 +336,6 @@ __device__ static void store_windows(const pgi_cuda_cell &cell, const pgi_cuda_m
                              LANES ? cell.vectors : cell.pairs, room);
 }
 
-// A thread's windows [begin, end) of the axis that it goes along, and its place on the other.
-struct pgi_cell_share {
-    int across, begin, end;
-    unsigned member;
-
-    template <int R> __device__ static pgi_cell_share of(const pgi_cuda_cell &cell, unsigned line)
-    {
-        const unsigned width = (unsigned)cell.out[R == 3 ? 1 : 0], segment = line / width;
-        const unsigned member = segment / cell.segments;
-        const int begin = (int)((segment - member * cell.segments) * cell.length);
-
-        return {(int)(line - segment * width), begin,
-                min(begin + (int)cell.length, cell.out[R == 3 ? 0 : 1]), member};
-    }
-};
-
 template <int RULES, typename Taps, bool LANES>
 __device__ static void march(const pgi_cuda_cell &cell, const pgi_cuda_memory &memory,
                              const pgi_cell_plane &plane, const Taps &taps,
