@@ -26,8 +26,7 @@ typedef enum pgi_cell_names {
 #define PGI_CELL_MAXIMUM_WIDTH(axes, element)                                                      \
     ((axes) == 3 ? 8 / (element) : PGI_CELL_WIDTH(element))
 #define PGI_CELL_GRADIENT_WIDTH(axes, element, name)                                               \
-    ((axes) == 3 ? ((name) == 1 && (element) == 2 ? 4 : 2)                                         \
-                 : ((name) == 8 ? 2 : PGI_CELL_WIDTH(element)))
+    ((axes) == 3 || (name) == 8 ? 2 : PGI_CELL_WIDTH(element))
 
 /* Where elements of a tensor lie. Places of a plane, or of an image, are 32 bits apart at most. */
 typedef struct pgi_cuda_cell_strides {

@@ -443,11 +443,9 @@ __device__ static void maximum_lanes(const pgi_cuda_cell &cell, const pgi_cuda_m
     LANES(pass, rules, 2, 3, suffix, type)                                                         \
     LANES(pass, rules, 3, 3, suffix, type)
 
-#define ELEMENT_TYPE(suffix, type)                                                                 \
-    PASS(maximum, CELL_VALUES, suffix, type)                                                       \
-    PASS(winners, CELL_WINNERS, suffix, type)
-
-ELEMENT_TYPE(f32, float)
-ELEMENT_TYPE(f64, double)
-ELEMENT_TYPE(f16, pgi_f16)
-ELEMENT_TYPE(bf16, pgi_bf16)
+PASS(maximum, CELL_VALUES, f32, float)
+PASS(maximum, CELL_VALUES, f64, double)
+PASS(maximum, CELL_VALUES, f16, pgi_f16)
+PASS(maximum, CELL_VALUES, bf16, pgi_bf16)
+PASS(winners, CELL_WINNERS, f32, float)
+PASS(winners, CELL_WINNERS, f64, double)

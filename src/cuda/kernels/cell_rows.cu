@@ -361,12 +361,13 @@ __device__ static void gradient_rows(const pgi_cuda_cell &cell, const pgi_cuda_m
     ROWS(3, 0, 3, width, name, suffix, type)                                                       \
     ROWS(3, 1, 3, width, name, suffix, type)
 
-#define ELEMENT_TYPE(suffix, type)                                                                 \
+#define INDICES(suffix, type)                                                                      \
     NAMES(64, int64_t, suffix, type)                                                               \
-    NAMES(32, uint32_t, suffix, type)                                                              \
-    NAMES(8, uint8_t, suffix, type)
+    NAMES(32, uint32_t, suffix, type)
 
-ELEMENT_TYPE(f32, float)
-ELEMENT_TYPE(f64, double)
-ELEMENT_TYPE(f16, pgi_f16)
-ELEMENT_TYPE(bf16, pgi_bf16)
+INDICES(f32, float)
+INDICES(f64, double)
+INDICES(f16, pgi_f16)
+INDICES(bf16, pgi_bf16)
+NAMES(8, uint8_t, f32, float)
+NAMES(8, uint8_t, f64, double)
