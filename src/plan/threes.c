@@ -25,7 +25,8 @@
 enum {
     ROOM_DIVISORS,
     ROOM_ZEROS, /* a source row that does not exist */
-    ROOM_KEPT   /* what is kept of two rows, for every target plane */
+    ROOM_KEPT   /* what is kept of two rows, for every target plane, and of two columns of channels,
+                   for every target row */
 };
 
 static bool applicable(const pgi_problem *problem)
@@ -97,8 +98,8 @@ static bool prepare(poolgrad_plan *plan)
     pgi_divisors_measure(windows_of(&plan->problem)->extent + PGI_SPATIAL, real, &at);
     plan->room[ROOM_ZEROS] =
         pgi_place(&at, source->extent[4], plan->block, 1, (int64_t)plan->problem.element_size);
-    plan->room[ROOM_KEPT] =
-        pgi_place(&at, 2 * planes_together(&plan->problem), 1, kept_reals(plan), real);
+    plan->room[ROOM_KEPT] = pgi_place(&at, 2 * (planes_together(&plan->problem) + PGI_THREES), 1,
+                                      kept_reals(plan), real);
     plan->task_workspace = (size_t)at.end;
     return at.fits;
 }

@@ -28,6 +28,7 @@ typedef struct PGI_NAME(threes_rows, ELEMENT) {
     const STORED *from[PGI_THREES + 2];
     STORED *to[PGI_THREES]; /* NULL: sums are only kept */
     pgi_divisors by[PGI_THREES + 2];
+    REAL *across; /* sums of the last two columns, and of the last one, of target row after row */
     bool past;
 } PGI_NAME(threes_rows, ELEMENT);
 
@@ -149,21 +150,26 @@ PGI_ALWAYS_INLINE void PGI_NAME(threes_places, ELEMENT)(ROWS *rows, KIND kind, i
 }
 
 /* The lanes are channels, `vectors` of them: neighbours are other vectors. With `whole` all their
- * lanes exist. */
+ * lanes exist. Sums of columns are added up to those of places [begin, end); two places before the
+ * row's first, from -2 on, have no target. */
 PGI_ALWAYS_INLINE void PGI_NAME(threes_lanes, ELEMENT)(ROWS *rows, KIND kind, int vectors,
-                                                       bool whole, int64_t lane)
+                                                       bool whole, int64_t lane, int64_t begin,
+                                                       int64_t end)
 {
     const VECTOR scale = SET((REAL)rows->shape.alpha);
     VECTOR pair[4][PGI_THREES], single[4][PGI_THREES];
     int64_t i;
     int t, v;
 
+#define ACROSS(n) (rows->across + (2 * t + (n)) * rows->shape.column + lane + v * LANES)
     PGI_UNROLL
     for (v = 0; v < vectors; v++)
         PGI_UNROLL
-    for (t = 0; t < TOGETHER; t++)
-        pair[v][t] = single[v][t] = SET(0);
-    for (i = -2; i < rows->shape.places; i++) {
+    for (t = 0; t < TOGETHER; t++) {
+        pair[v][t] = begin < 0 ? SET(0) : GET(ACROSS(0));
+        single[v][t] = begin < 0 ? SET(0) : GET(ACROSS(1));
+    }
+    for (i = begin; i < end; i++) {
         const int64_t column = rows->shape.first + i + 2;
 
         PGI_UNROLL
@@ -189,6 +195,16 @@ PGI_ALWAYS_INLINE void PGI_NAME(threes_lanes, ELEMENT)(ROWS *rows, KIND kind, in
             }
         }
     }
+    if (end == rows->shape.places)
+        return;
+    PGI_UNROLL
+    for (v = 0; v < vectors; v++)
+        PGI_UNROLL
+    for (t = 0; t < TOGETHER; t++) {
+        PUT(ACROSS(0), pair[v][t]);
+        PUT(ACROSS(1), single[v][t]);
+    }
+#undef ACROSS
 }
 
 /* Vectors that fill a cache line: what is streamed in pieces of one waits for the rest of it. */
@@ -201,7 +217,8 @@ PGI_ALWAYS_INLINE void PGI_NAME(threes_lanes, ELEMENT)(ROWS *rows, KIND kind, in
 PGI_ALWAYS_INLINE void PGI_NAME(threes_group, ELEMENT)(ROWS *rows, KIND kind)
 {
     const int64_t lanes = rows->shape.lanes, first = rows->shape.first;
-    int64_t lane = 0;
+    const int64_t places = rows->shape.places;
+    int64_t lane, begin, end;
 
     if (lanes == 1 && LANES > 1) {
         if (first == -1) /* padding of 1, a constant */
@@ -210,12 +227,17 @@ PGI_ALWAYS_INLINE void PGI_NAME(threes_group, ELEMENT)(ROWS *rows, KIND kind)
             PGI_NAME(threes_places, ELEMENT)(rows, kind, first < 0 ? first : 0);
         return;
     }
-    for (; lane + VECTORS * LANES <= lanes; lane += VECTORS * LANES)
-        PGI_NAME(threes_lanes, ELEMENT)(rows, kind, VECTORS, true, lane);
-    for (; VECTORS > 1 && lane + LANES <= lanes; lane += LANES)
-        PGI_NAME(threes_lanes, ELEMENT)(rows, kind, 1, true, lane);
-    if (lane < lanes)
-        PGI_NAME(threes_lanes, ELEMENT)(rows, kind, 1, false, lane);
+    /* Place by place, so that what is stored and fetched lies side by side: 8x256x56x56 in bf16 1.2
+     * against 1.7 ms, and 32x48x56x56, whose places share cache lines, 1.3 against 5.7. */
+    for (begin = -2; begin < places; begin = end) {
+        end = lanes <= VECTORS * LANES ? places : begin + 1;
+        for (lane = 0; lane + VECTORS * LANES <= lanes; lane += VECTORS * LANES)
+            PGI_NAME(threes_lanes, ELEMENT)(rows, kind, VECTORS, true, lane, begin, end);
+        for (; VECTORS > 1 && lane + LANES <= lanes; lane += LANES)
+            PGI_NAME(threes_lanes, ELEMENT)(rows, kind, 1, true, lane, begin, end);
+        if (lane < lanes)
+            PGI_NAME(threes_lanes, ELEMENT)(rows, kind, 1, false, lane, begin, end);
+    }
 }
 
 /* TOGETHER target rows, from the done-th on, of the groups [begin, end); false if a quotient is in
@@ -233,6 +255,7 @@ PGI_ALWAYS_INLINE bool PGI_NAME(threes_of, ELEMENT)(void *const *to, const void 
     int64_t time;
     int r;
 
+    rows.across = (REAL *)shape->kept + (deep ? 2 * PGI_THREES : 2) * shape->kept_pitch;
     if (deep) /* planes have their own sums */
         rows.shape.kept = (REAL *)shape->kept + 2 * done * shape->kept_pitch;
     PGI_UNROLL
