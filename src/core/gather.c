@@ -100,8 +100,11 @@ int64_t pgi_gather_reach_bound(const pgi_gather *gather, int64_t extent)
         bound = extent * axis->in / axis->out + 2;
     else if (axis->adaptive)
         bound = extent * axis->out / axis->in + 2;
-    else if (gather->forward) /* no more than the last window's end, which is addressable */
-        bound = (extent - 1) * axis->stride + (axis->kernel - 1) * axis->dilation + 1;
+    else if (gather->forward) /* a window's end is addressable, but there may be fewer targets */
+        bound = pgi_mul(extent - 1, axis->stride, &bound) &&
+                        pgi_add(bound, (axis->kernel - 1) * axis->dilation + 1, &bound)
+                    ? bound
+                    : most;
     else if (pgi_add(extent - 1, (axis->kernel - 1) * axis->dilation, &bound) &&
              bound / axis->stride < most)
         bound = bound / axis->stride + 1;

@@ -48,6 +48,63 @@ void pgi_tile_evenly(pgi_problem *problem)
     }
 }
 
+/* Whether an axis has one position and one window, which covers it. */
+static bool is_unit(const pgi_axis *axis)
+{
+    return !axis->adaptive && axis->in == 1 && axis->out == 1 && axis->kernel == 1 &&
+           axis->pad_lo == 0;
+}
+
+static void exchange(int64_t *a, int64_t *b)
+{
+    const int64_t kept = *a;
+
+    *a = *b;
+    *b = kept;
+}
+
+static void exchange_axes(pgi_tensor *tensor, int a, int b)
+{
+    exchange(&tensor->offset[a], &tensor->offset[b]);
+    exchange(&tensor->extent[a], &tensor->extent[b]);
+    exchange(&tensor->stride[a], &tensor->stride[b]);
+}
+
+/* Exchanges window axis `axis` and the one before, of which one is a unit axis: no place and no tap
+ * is counted otherwise then. */
+static void exchange_window_axes(pgi_problem *problem, int axis)
+{
+    pgi_tensor *tensors[] = {&problem->source, &problem->target, &problem->x, &problem->y,
+                             &problem->indices};
+    const pgi_axis kept = problem->axis[axis];
+    const pgi_gather gather = problem->gather[axis], taps = problem->taps[axis];
+    int i;
+
+    for (i = 0; i < 5; i++)
+        exchange_axes(tensors[i], PGI_SPATIAL + axis, PGI_SPATIAL + axis - 1);
+    problem->axis[axis] = problem->axis[axis - 1];
+    problem->axis[axis - 1] = kept;
+    problem->gather[axis] = problem->gather[axis - 1];
+    problem->gather[axis - 1] = gather;
+    problem->taps[axis] = problem->taps[axis - 1];
+    problem->taps[axis - 1] = taps;
+    exchange(&problem->indexing.in[axis], &problem->indexing.in[axis - 1]);
+}
+
+int pgi_units_first(pgi_problem *problem)
+{
+    int units = 0, i, k;
+
+    for (i = 0; i < 3; i++) {
+        if (!is_unit(&problem->axis[i]))
+            continue;
+        for (k = i; k > units; k--)
+            exchange_window_axes(problem, k);
+        units++;
+    }
+    return units < 3 ? 3 - units : 1;
+}
+
 /* Moves tensor axis `from` (batch or channels) to window axis `to`, which is a unit axis. */
 static void move_tensor_axis(pgi_problem *problem, int from, int to)
 {
@@ -142,21 +199,6 @@ static void join_planes(pgi_problem *problem, int from)
     pgi_gather_limit(&problem->gather[1], 0, problem->target.extent[PGI_SPATIAL + 1]);
 }
 
-static void exchange(int64_t *a, int64_t *b)
-{
-    const int64_t kept = *a;
-
-    *a = *b;
-    *b = kept;
-}
-
-static void exchange_batch_and_channels(pgi_tensor *tensor)
-{
-    exchange(&tensor->offset[PGI_BATCH], &tensor->offset[PGI_CHANNEL]);
-    exchange(&tensor->extent[PGI_BATCH], &tensor->extent[PGI_CHANNEL]);
-    exchange(&tensor->stride[PGI_BATCH], &tensor->stride[PGI_CHANNEL]);
-}
-
 bool pgi_rows_below(const pgi_problem *problem, int64_t elements)
 {
     const pgi_tensor *source = &problem->source, *target = &problem->target;
@@ -188,15 +230,14 @@ int64_t pgi_lanes_apart(pgi_problem *problem)
     if (!pgi_rows_below(problem, picked ? SHORT_PICKED : SHORT_ROW))
         return 1;
     if (channels < batch && channels < 2 * LEAST_LANES) {
-        exchange_batch_and_channels(&problem->source);
-        exchange_batch_and_channels(&problem->target);
+        exchange_axes(&problem->source, PGI_BATCH, PGI_CHANNEL);
+        exchange_axes(&problem->target, PGI_BATCH, PGI_CHANNEL);
     }
     return lanes;
 }
 
-int pgi_arrange(pgi_problem *problem, bool apart)
+int pgi_arrange(pgi_problem *problem, int rank, bool apart)
 {
-    const int rank = problem->desc.rank;
     int free = 3 - rank; /* unit axes 0 .. free - 1 */
     int first = free;
 

@@ -9,6 +9,10 @@
 /* Adaptive windows that divide an axis without rest become what they are, windows that tile it. */
 void pgi_tile_evenly(pgi_problem *problem);
 
+/* Moves axes of one position and one window before the others, where a problem of lower rank has
+ * them. Returns the rank that is left, at least 1. */
+int pgi_units_first(pgi_problem *problem);
+
 /* Whether rows of source and target have less than so many elements, and there are enough channels
  * or batch elements to make rows of instead. */
 bool pgi_rows_below(const pgi_problem *problem, int64_t elements);
@@ -30,6 +34,6 @@ int64_t pgi_lanes_apart(pgi_problem *problem);
  * they are. No sum and no count changes. Returns which of the three axes is now the first that has
  * windows.
  */
-int pgi_arrange(pgi_problem *problem, bool apart);
+int pgi_arrange(pgi_problem *problem, int rank, bool apart);
 
 #endif

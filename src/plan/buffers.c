@@ -126,15 +126,16 @@ poolgrad_status pgi_buffers_read(const pgi_problem *problem, const poolgrad_buff
 poolgrad_status pgi_bad_index(const pgi_problem *problem, int64_t element, int64_t index,
                               poolgrad_error *error)
 {
-    const int64_t *extent = problem->source.extent;
+    const int64_t *extent = problem->desc.dy.extent; /* axes as the caller has them */
+    const int axes = PGI_SPATIAL + problem->desc.rank;
     int64_t at[PGI_AXES], rest = element;
     char window[72] = "";
     size_t used = 0;
     int i;
 
-    for (i = PGI_AXES - 1; i >= 0; rest /= extent[i], i--)
+    for (i = axes - 1; i >= 0; rest /= extent[i], i--)
         at[i] = rest % extent[i];
-    for (i = PGI_AXES - problem->desc.rank; i < PGI_AXES; i++)
+    for (i = PGI_SPATIAL; i < axes; i++)
         used += (size_t)snprintf(window + used, sizeof window - used,
                                  used ? ",%" PRId64 : "%" PRId64, at[i]);
     pgi_fail(error, POOLGRAD_ERR_INDEX,

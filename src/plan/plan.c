@@ -157,12 +157,15 @@ static poolgrad_status fill(poolgrad_plan *plan, const poolgrad_options *options
     plan->backend = &pgi_cpu_backend;
     PGI_TRY(plan->backend->select(options->cpu, plan->problem.desc.dtype, &plan->kernels, error));
     pgi_tile_evenly(&plan->problem);
+    /* other systems' order of axes is part of what parity promises */
+    plan->rank = plan->problem.desc.parity == POOLGRAD_PARITY_OFF ? pgi_units_first(&plan->problem)
+                                                                  : plan->problem.desc.rank;
     PGI_TRY(choose_strategy(plan, options->strategy, error));
     plan->scale = pgi_scale_of(&plan->problem.desc);
     plan->threads = options->threads ? options->threads : poolgrad_default_threads();
     plan->parallel_for = options->parallel_for;
     plan->parallel_context = options->parallel_context;
-    plan->first_axis = 3 - plan->problem.desc.rank;
+    plan->first_axis = 3 - plan->rank;
     plan->units = 0;
     plan->task_workspace = 0;
     plan->stream = streams(&plan->problem, plan->backend);

@@ -41,6 +41,7 @@ pgi_scale pgi_scale_of(const poolgrad_desc *desc);
 
 struct poolgrad_plan {
     pgi_problem problem;
+    int rank; /* without axes of one position and window, which are the first of the three */
     pgi_scale scale;
     const pgi_strategy *strategy;
     const char *reason;

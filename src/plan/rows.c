@@ -36,7 +36,7 @@ void pgi_arrange_rows(poolgrad_plan *plan)
     const pgi_tensor *target = &plan->problem.target;
 
     plan->block = pgi_channels_inside(target) ? target->extent[PGI_CHANNEL] : 1;
-    plan->first_axis = pgi_arrange(&plan->problem, false);
+    plan->first_axis = pgi_arrange(&plan->problem, plan->rank, false);
 }
 
 void pgi_units_of_rows(poolgrad_plan *plan, int64_t planes, int64_t rows)

@@ -489,7 +489,7 @@ static bool prepare(poolgrad_plan *plan)
 {
     const int64_t lanes = pgi_lanes_apart(&plan->problem);
 
-    plan->first_axis = pgi_arrange(&plan->problem, lanes > 1);
+    plan->first_axis = pgi_arrange(&plan->problem, plan->rank, lanes > 1);
     if (!pgi_plan_tile_as(plan, lay_out,
                           (pgi_tiling){.comfortable = COMFORTABLE_BYTES, .lanes = lanes}))
         return false;

@@ -42,9 +42,9 @@ static bool applicable(const pgi_problem *problem)
         axis[1].kernel > PGI_SPREAD / axis[0].kernel)
         return false;
     if (pgi_channels_inside(dx)) /* places of rank 1 become rows, see pgi_arrange */
-        return (problem->desc.rank > 1 || axis[2].kernel <= PGI_SPREAD) &&
-               channels >= PGI_ROW_LANES && dy->stride[PGI_CHANNEL] == 1 &&
-               dx->stride[PGI_CHANNEL] == 1 && dx->stride[last] == channels &&
+        return (axis[1].in > 1 || axis[2].kernel <= PGI_SPREAD) && channels >= PGI_ROW_LANES &&
+               dy->stride[PGI_CHANNEL] == 1 && dx->stride[PGI_CHANNEL] == 1 &&
+               dx->stride[last] == channels &&
                (dy->extent[last] == 1 || dy->stride[last] == channels);
     return axis[2].kernel <= 2 && dx->stride[last] == 1 &&
            (dy->extent[last] == 1 || dy->stride[last] == 1);

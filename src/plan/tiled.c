@@ -48,7 +48,7 @@ void pgi_each_unit(const poolgrad_plan *plan, int64_t begin, int64_t end, pgi_un
 void pgi_describe_tiles(const poolgrad_plan *plan, char *text, size_t capacity)
 {
     const pgi_tiling *tiling = &plan->tiling;
-    const int first = plan->first_axis, end = first + plan->problem.desc.rank;
+    const int first = plan->first_axis, end = first + plan->rank;
     size_t used = 0;
     int i;
 

@@ -108,8 +108,14 @@ static bool can_follow(const pgi_problem *problem)
     return problem->indexing.type == POOLGRAD_U8;
 }
 
-/* Whether the tile at hand allows to trace rows of indices at once: it has whole rows, and windows
- * with gaps are not wide. */
+/* Whether a plane has one row: tiles are then parts of it. */
+static bool is_row(const pgi_problem *problem)
+{
+    return problem->axis[0].in == 1 && problem->axis[1].in == 1;
+}
+
+/* Whether the tile at hand allows to trace rows of indices at once: it has whole rows, or is part
+ * of a single one, and windows with gaps are not wide. */
 static bool can_be_quick(const pgi_scatter *scatter)
 {
     const pgi_problem *problem = &scatter->plan->problem;
@@ -127,8 +133,8 @@ static bool can_be_quick(const pgi_scatter *scatter)
         !pgi_add(places, extent(down, down->kernel) + down->stride, &places) ||
         !pgi_mul(places, across->in, &places) || places > -(int64_t)PGI_NOWHERE)
         return false;
-    return !problem->indexing.column_major && scatter->unit.begin[2] == 0 &&
-           scatter->unit.end[2] == across->in;
+    return !problem->indexing.column_major &&
+           (is_row(problem) || (scatter->unit.begin[2] == 0 && scatter->unit.end[2] == across->in));
 }
 
 static int32_t *numbers(const pgi_scatter *scatter, size_t offset)
@@ -307,14 +313,15 @@ static bool trace_rows(const pgi_scatter *scatter, int64_t d, int64_t h, int32_t
         .first = (int32_t)((planes.first * axis[1].in + rows.first) * width),
         .span = (int32_t)(lines * width),
         .row_step = (int32_t)(axis[1].stride * width),
-        .limit = (int32_t)((unit->end[0] - unit->begin[0]) * height * width),
+        .limit =
+            (int32_t)((unit->end[0] - unit->begin[0]) * height * (unit->end[2] - unit->begin[2])),
         .top = whole ? 0 : (int32_t)(rows.first - unit->begin[1]),
         .height = whole ? INT32_MAX : (int32_t)height,
         .skipped = whole ? 0 : (int32_t)((axis[1].in - height) * width),
     };
     trace.move =
-        (int32_t)(((planes.first - unit->begin[0]) * height + rows.first - unit->begin[1]) *
-                  width) -
+        (int32_t)(((planes.first - unit->begin[0]) * height + rows.first - unit->begin[1]) * width -
+                  unit->begin[2]) -
         trace.first;
     return trace_joined(scatter, places,
                         scatter->indices +

@@ -160,6 +160,77 @@ static void one_index_for_all(void **state)
     }
 }
 
+/* Few channels side by side, and one index for the windows of a diagonal: each of them is held
+ * against its own window all the same. The last indices are of no window, and would do for one. */
+static void indices_that_overlap(void **state)
+{
+    enum {
+        SIDE = 6,
+        CHANNELS = 3
+    };
+    const poolgrad_options options = options_for("scatter", 1);
+    int64_t indices[4 * CHANNELS];
+    float dy[4 * CHANNELS], dx[SIDE * SIDE * CHANNELS], expected[SIDE * SIDE * CHANNELS] = {0};
+    poolgrad_buffers buffers;
+    poolgrad_error error;
+    poolgrad_plan *plan;
+    poolgrad_desc desc;
+    int h, w, c;
+
+    (void)state;
+    for (c = 0; c < CHANNELS; c++)
+        indices[3 * CHANNELS + c] = (1 + c) * SIDE + 5;
+    for (h = 0; h < 2; h++) {
+        for (w = 0; w < 2; w++) {
+            for (c = 0; c < CHANNELS; c++) {
+                const int at = (h * 2 + w) * CHANNELS + c, place = (1 + c) * SIDE + 2 + h + w;
+
+                dy[at] = (float)(1 << at);
+                indices[(h + w) * CHANNELS + c] = place;
+                expected[place * CHANNELS + c] += dy[at];
+            }
+        }
+    }
+    poolgrad_buffers_init(&buffers);
+    buffers.dy = dy;
+    buffers.dx = dx;
+    buffers.indices = indices;
+    poolgrad_desc_parse("max2d:f32:nhwc:1x3x6x6:k5:base=plane:ilayout=strided:istride=0,1,3,3",
+                        &desc, NULL);
+    assert_int_equal(poolgrad_plan_create(&plan, &desc, &options, NULL), POOLGRAD_OK);
+    assert_int_equal(poolgrad_execute(plan, &buffers, NULL), POOLGRAD_OK);
+    assert_memory_equal(dx, expected, sizeof dx);
+    indices[CHANNELS + 1] = 3; /* in the first row: window 0,1 has it, window 1,0 has not */
+    assert_int_equal(poolgrad_execute(plan, &buffers, &error), POOLGRAD_ERR_INDEX);
+    assert_int_equal(error.position, 4 + 2);
+    poolgrad_plan_destroy(plan);
+}
+
+/* A message counts windows on the axes that the caller has, also if some have one only. */
+static void bad_index_of_unit_axes(void **state)
+{
+    const int64_t indices[] = {0, 9};
+    const float dy[] = {1, 2};
+    float dx[2];
+    poolgrad_buffers buffers;
+    poolgrad_error error;
+    poolgrad_plan *plan;
+    poolgrad_desc desc;
+
+    (void)state;
+    poolgrad_buffers_init(&buffers);
+    buffers.dy = dy;
+    buffers.dx = dx;
+    buffers.indices = indices;
+    poolgrad_desc_parse("max3d:f32:ncdhw:1x1x1x2x1:k1", &desc, NULL);
+    assert_int_equal(poolgrad_plan_create(&plan, &desc, NULL, NULL), POOLGRAD_OK);
+    assert_int_equal(poolgrad_execute(plan, &buffers, &error), POOLGRAD_ERR_INDEX);
+    assert_string_equal(error.message,
+                        "element 1 of the indices (batch 0, channel 0, window 0,1,0) is 9; it must "
+                        "be a position that its window covers");
+    poolgrad_plan_destroy(plan);
+}
+
 static void bad_indices(void **state)
 {
     static const char *const texts[] = {
@@ -441,6 +512,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bad_indices),
         cmocka_unit_test(one_index_for_all),
+        cmocka_unit_test(indices_that_overlap),
+        cmocka_unit_test(bad_index_of_unit_axes),
         cmocka_unit_test(no_winner),
         cmocka_unit_test(taps_of_windows),
         cmocka_unit_test(forward_then_backward),

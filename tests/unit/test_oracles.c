@@ -320,6 +320,19 @@ static void chosen_problems(void **state)
         "avgpool3d:f32:ndhwc:1x3x4x9x8:o2x4x2:adaptive",
         "maxpool2d:f32:nchw:2x3x12x9:o4x3:adaptive:index=u8:base=window",
         "max2d:f32:nhwc:2x3x12x9:o4x4:adaptive:index=i32:base=window",
+        /* axes of one place and window behind others, also if rows and channels change roles */
+        "avg2d:f32:nchw:2x20x40x1:k3x1:s2x1:p1x0",
+        "avg3d:bf16:ndhwc:2x17x9x1x1:k3x1x1:p1x0x0:div=exclude",
+        "avgpool3d:f16:ncdhw:1x3x5x1x9:k2x1x3:ybox=0+*,1+2,1+3,0+*,2+4",
+        "max3d:f32:ncdhw:2x3x40x1x1:k3x1x1:s2x1x1:order=column:dxbox=0+*,1+2,5+21,0+*,0+*",
+        "max3d:f32:ndhwc:2x18x5x9x1:k3x3x1:p1x1x0:index=u8:base=window",
+        "maxpool2d:bf16:nchw:2x3x50x1:k3x1:base=nxc_image:nan=last",
+        "max2d:f32:nchw:2x3x9x1:k3:p1:index=u8:base=window",
+        "avg2d:f32:nchw:1x1x1x1:k1",
+        /* indices of one row that is cut into tiles, and of part of it */
+        "max1d:f32:nwc:1x64x900:k3:s2:p1",
+        "max1d:bf16:nwc:1x40x1200:k2:d3:index=i32:base=nxc_image:dxbox=0+*,0+*,7+900",
+        "max2d:f32:nchw:1x2x1x30000:k3:p1",
         /* one index for all */
         "max2d:f32:nchw:2x3x6x6:k2:s2:index=u8:base=window:ilayout=strided:istride=0,0,0,0",
         "avgpool1d:f32:ncw/nwc:2x40x9:k2:s2", /* channels that lie apart in x only */
@@ -328,6 +341,7 @@ static void chosen_problems(void **state)
         "maxpool2d:f32:nchw:1x2x9x11:adaptive:o4x3:base=nxc_image",
         "maxpool2d:f64:nhwc:1x70x40x41:k13:p6:nan=skip",
         "avgpool2d:f32:nhwc:1x70x40x41:k13:p6:s3:div=exclude",
+        "avgpool2d:f32:nhwc:2x3x8x8:k3:s4611686018427387904:p1",
         "avgpool1d:f32:ncw:1x1x4:k2147483647:p1073741823",
         "avgpool1d:f32:ncw:1x1x0:k1",
         /* a box that no window reaches, and one of the other tensor that has nothing of it */
