@@ -101,7 +101,8 @@ typedef void pgi_terms_fn(void *to, int64_t to_pitch, const void *from, int64_t 
                           int64_t step, int64_t rows, int64_t count, const pgi_divisors *by,
                           bool room);
 
-/* Groups to lines of reals a pitch apart, likewise; they have one divisor. */
+/* Groups to lines of reals a pitch apart, likewise; they have one divisor, or, with a step, each
+ * place of a line has its own. */
 typedef void pgi_collect_fn(void *to, int64_t pitch, const void *from, const pgi_groups *groups,
                             const pgi_divisors *by);
 

@@ -127,7 +127,15 @@ static void load_rows(void *context, int64_t d, int64_t begin, int64_t end)
                 *pgi_divisors_of(&average->rows, pgi_divisors_outer(&average->rows, d, h));
         }
         for (w = places.begin; w < places.end; w += part) {
-            part = average->forward ? places.end - w : places_alike(average, w, &by);
+            if (average->forward) {
+                part = places.end - w;
+            } else if (average->plan->problem.source.stride[PGI_CHANNEL] != 1) {
+                /* squares of places and lanes that lie apart are turned, whatever divides them */
+                part = places.end - w;
+                by = average->divisors;
+            } else {
+                part = places_alike(average, w, &by);
+            }
             load_part(average, d, h, rows, w, part, &by,
                       to + (size_t)((w - places.begin) * cascade->lanes) * real);
         }

@@ -203,6 +203,20 @@ PGI_ALWAYS_INLINE void PGI_NAME(widen_turned, ELEMENT)(REAL *to, int64_t pitch, 
             PUT(to + i * pitch, square[i]);
 }
 
+/* The one divisor of a place of a line. */
+PGI_ALWAYS_INLINE pgi_divisors PGI_NAME(by_place, ELEMENT)(const pgi_divisors *by, int64_t place)
+{
+    pgi_divisors one = *by;
+
+    if (by->step) {
+        one.divisor = (const REAL *)by->divisor + place;
+        one.high = (const REAL *)by->high + place;
+        one.low = (const REAL *)by->low + place;
+        one.step = 0;
+    }
+    return one;
+}
+
 /* Lines whose places all lie side by side; a part of the lanes at a time. */
 static void PGI_NAME(collect_lines, ELEMENT)(REAL *to, int64_t pitch, const STORED *from,
                                              const pgi_groups *groups, const pgi_divisors *by)
@@ -233,12 +247,13 @@ static void PGI_NAME(collect_lines, ELEMENT)(REAL *to, int64_t pitch, const STOR
                 (wide + lane, PART, here + lane * step, step, places, count);
             }
             for (i = 0; i < places; i += rows) {
-                const int64_t rest = groups->places - in_line;
+                const int64_t rest = by->step ? 1 : groups->places - in_line;
+                const pgi_divisors one = PGI_NAME(by_place, ELEMENT)(by, in_line);
                 REAL *terms = to + line * pitch + in_line * groups->lanes + first;
 
                 rows = rest < places - i ? rest : places - i;
                 PGI_NAME(terms_dense, REAL_NAME)
-                (terms, groups->lanes, wide + i * PART, PART, rows, lanes, by, false);
+                (terms, groups->lanes, wide + i * PART, PART, rows, lanes, &one, false);
                 in_line += rows;
                 if (in_line == groups->places) {
                     in_line = 0;
@@ -252,8 +267,9 @@ static void PGI_NAME(collect_lines, ELEMENT)(REAL *to, int64_t pitch, const STOR
 static void PGI_NAME(collect, ELEMENT)(void *to, int64_t pitch, const void *from,
                                        const pgi_groups *groups, const pgi_divisors *by)
 {
+    const int64_t places = by->step ? 1 : groups->places; /* at a time */
     pgi_groups line = *groups;
-    int64_t n;
+    int64_t n, place;
 
     if (groups->lane_step != 1 && groups->place_step == 1 && groups->line_step == groups->places) {
         PGI_NAME(collect_lines, ELEMENT)(to, pitch, from, groups, by);
@@ -266,10 +282,14 @@ static void PGI_NAME(collect, ELEMENT)(void *to, int64_t pitch, const void *from
 
         if (groups->lane_step != 1 && groups->place_step == 1) {
             PGI_NAME(collect_lines, ELEMENT)(terms, 0, first, &line, by);
-        } else {
+            continue;
+        }
+        for (place = 0; place < groups->places; place += places) {
+            const pgi_divisors here = PGI_NAME(by_place, ELEMENT)(by, place);
+
             PGI_NAME(terms, ELEMENT)
-            (terms, groups->lanes, first, groups->place_step, groups->lane_step, groups->places,
-             groups->lanes, by, false);
+            (terms + place * groups->lanes, groups->lanes, first + place * groups->place_step,
+             groups->place_step, groups->lane_step, places, groups->lanes, &here, false);
         }
     }
 }
