@@ -353,8 +353,10 @@ typedef struct pgi_kernels {
     pgi_sweep_fn *sweep;
     pgi_separate_fn *separate, *separate_places;
     pgi_melee_fn *melee;
+    pgi_joust_fn *joust;
     pgi_final_fn *final;
     pgi_number_fn *number[4]; /* for i64, i32, u32, u8 */
+    pgi_name_fn *name[4];     /* likewise */
     pgi_trace_fn *trace[3];   /* for i64, i32, u32 */
     pgi_follow_fn *follow;
     pgi_vouch_fn *vouch;

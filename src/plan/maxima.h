@@ -122,6 +122,19 @@ typedef struct pgi_melee {
  * of no use. Other rules go cell by cell. */
 typedef bool pgi_melee_fn(void *values, int32_t *places, const void *x, const pgi_melee *melee);
 
+/* A melee of lanes that fill vectors (a cache line of elements, at least), where nothing is NaN and
+ * all windows have taps: the winners as elements, to memory, and their places, that are taps below
+ * 256, in bytes. Either may be NULL; with `stream` the memory is not expected to be read soon.
+ * Returns false, and what was written is of no use, if it is not for these. */
+typedef struct pgi_joust {
+    pgi_melee melee;
+    int64_t step, row;         /* of winners, from window to window and from row to row */
+    int64_t tap_step, tap_row; /* of taps */
+    bool stream;
+} pgi_joust;
+
+typedef bool pgi_joust_fn(void *winners, uint8_t *taps, const void *x, const pgi_joust *joust);
+
 /* The best of cells of the two or three layers that a window has planes, in their order: `count`
  * cells; a winner's place is what it is in its layer, and `further`. Nothing is NaN. */
 #define PGI_LAYERS 3
@@ -144,6 +157,19 @@ typedef struct pgi_numbering {
 
 typedef void pgi_number_fn(void *indices, int64_t step, const int32_t *places, int64_t count,
                            const pgi_numbering *numbering, bool stream);
+
+/* A row of `windows` windows, in `lanes` lanes each, whose winners are known by their taps: bytes
+ * side by side. The index of a tap 0 is `origin`, and so much more for every window and lane; every
+ * tap adds `column`, every whole row of taps `row`, and every whole plane `plane`, modulo 2^32: all
+ * together are not negative and below 2^31. */
+typedef struct pgi_naming {
+    int64_t windows, lanes, step; /* in the indices, from window to window */
+    int64_t origin, window_step, lane_step;
+    uint32_t by_columns, by_rows; /* 2^16 / columns and rows of a window, rounded up */
+    uint32_t column, row, plane;
+} pgi_naming;
+
+typedef void pgi_name_fn(void *indices, const uint8_t *taps, const pgi_naming *naming, bool stream);
 
 /* Where indices may lie: those of `windows` windows `step` apart, in `lanes` lanes each, and of
  * `count` rows of them. A tap is found by its distance from the first, which must be below

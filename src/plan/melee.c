@@ -54,6 +54,17 @@ bool pgi_arena_suits(const pgi_gather taps[3], int64_t targets, int64_t lanes, c
     return targets >= PGI_FULL_VECTOR + taps[2].longest;
 }
 
+bool pgi_taps_are_bytes(const pgi_gather taps[3])
+{
+    int64_t all = 1;
+    int i;
+
+    for (i = 0; i < 3; i++)
+        if (!pgi_mul(all, taps[i].axis.adaptive ? taps[i].longest : taps[i].axis.kernel, &all))
+            return false;
+    return all <= UINT8_MAX;
+}
+
 pgi_arena_layout pgi_arena_measure(const pgi_gather taps[3], const int64_t targets[3],
                                    int64_t lanes, size_t real, pgi_placement *at)
 {
@@ -215,13 +226,49 @@ static bool shares_rows(const pgi_arena *arena, const pgi_stretch *const at[3])
            at[2]->taps == 3 && at[1]->step == 2 * arena->taps[1].q;
 }
 
-/* All taps of the windows in the planes of `depth`, at once. Returns whether there is a NaN: in a
- * layer it is left to its user. */
+/* Where what is found goes: reals and places, row behind row, or lists. */
+typedef struct pgi_found {
+    char *values;
+    int32_t *places;
+    const pgi_lists *lists;
+} pgi_found;
+
+/* The windows of a stretch on every axis, the first of which is `row` rows and `column` columns on.
+ * Returns whether there is a NaN: in a layer, and of lists, it is left to its user. */
+static bool fight_alike(const pgi_arena *arena, const pgi_found *found, int64_t row, int64_t column,
+                        const char *from, bool layer, pgi_melee *melee)
+{
+    const pgi_kernels *kernels = &arena->plan->kernels;
+    const pgi_problem *problem = &arena->plan->problem;
+    const pgi_lists *lists = found->lists;
+    const int64_t to = row * arena->row + column * arena->lanes;
+    char *values = found->values ? found->values + (size_t)to * kernels->real : NULL;
+    int32_t *places = found->places ? found->places + to : NULL;
+
+    if (lists) {
+        const int64_t winner =
+            (row * lists->row + column * lists->step) * (int64_t)problem->element_size;
+        const int64_t tap = row * lists->tap_row + column * lists->tap_step;
+        const pgi_joust joust = {*melee,          lists->step,    lists->row,
+                                 lists->tap_step, lists->tap_row, lists->stream};
+
+        return !kernels->joust(lists->winners ? lists->winners + winner : NULL,
+                               lists->taps ? lists->taps + tap : NULL, from, &joust);
+    }
+    if (!kernels->melee(values, places, from, melee))
+        return false;
+    melee->rule = rule_of(problem->desc.nan);
+    if (!layer)
+        kernels->melee(values, places, from, melee);
+    return true;
+}
+
+/* All taps of the windows in the planes of `depth`, at once. Returns whether there is a NaN. */
 static bool fight(const pgi_arena *arena, const pgi_stretch *depth, bool layer, int64_t h,
-                  int64_t rows, char *values, int32_t *places)
+                  int64_t rows, const pgi_found *found)
 {
     const poolgrad_plan *plan = arena->plan;
-    const int64_t left = arena->windows[2].begin, lanes = arena->lanes;
+    const int64_t left = arena->windows[2].begin;
     const pgi_stretch *row = stretch_of(arena, 1, h);
     bool nan = false;
     pgi_stretch these; /* the first of the rows */
@@ -238,13 +285,10 @@ static bool fight(const pgi_arena *arena, const pgi_stretch *depth, bool layer, 
             const pgi_stretch *column = &arena->stretches[2][i % arena->count[2]];
             const pgi_stretch *const at[3] = {depth, &these, column};
             const bool late = i >= arena->count[2];
-            const int64_t to = done * arena->row + (column->begin - left) * lanes;
-            char *to_values = values ? values + (size_t)to * plan->kernels.real : NULL;
-            int32_t *to_places = places ? places + to : NULL;
             pgi_melee melee = {.rule = PGI_RULE_PLAIN,
                                .rows = these.end - these.begin,
                                .windows = column->end - column->begin,
-                               .lanes = lanes,
+                               .lanes = arena->lanes,
                                .to_row = arena->row};
             const char *from;
 
@@ -258,13 +302,9 @@ static bool fight(const pgi_arena *arena, const pgi_stretch *depth, bool layer, 
             from =
                 arena->x + pgi_row_offset(arena->tensor, depth->first, these.first, column->first) *
                                (int64_t)plan->problem.element_size;
-            if (!plan->kernels.melee(to_values, to_places, from, &melee))
-                continue;
-            nan = true;
-            if (layer)
+            nan |= fight_alike(arena, found, done, column->begin - left, from, layer, &melee);
+            if (nan && (layer || found->lists))
                 return true;
-            melee.rule = rule_of(plan->problem.desc.nan);
-            plan->kernels.melee(to_values, to_places, from, &melee);
         }
     }
     return nan;
@@ -298,14 +338,14 @@ static bool fight_by_layers(pgi_arena *arena, const pgi_stretch *depth, int64_t 
         const pgi_candidates layer = layer_of(arena, plane);
         char *layer_values = arena->workspace + layer.values;
         int32_t *layer_places = (int32_t *)(void *)(arena->workspace + layer.places);
+        const pgi_found found = {layer_values, places ? layer_places : NULL, NULL};
         bool *nan = &arena->nan[plane % taps[0].axis.kernel];
 
         if (plane >= arena->next) {
             const pgi_stretch alone = {
                 .begin = depth->begin, .end = depth->begin + 1, .taps = 1, .first = plane};
 
-            *nan = fight(arena, &alone, true, down.begin, pgi_length(down), layer_values,
-                         places ? layer_places : NULL);
+            *nan = fight(arena, &alone, true, down.begin, pgi_length(down), &found);
             arena->next = plane + 1;
         }
         if (*nan)
@@ -327,14 +367,32 @@ void pgi_arena_enter(pgi_arena *arena, const char *x, int64_t lanes)
     arena->next = INT64_MIN;
 }
 
-void pgi_arena_rows(pgi_arena *arena, int64_t d, int64_t h, int64_t rows, char *values,
-                    int32_t *places)
+/* The window d. */
+static pgi_stretch depth_of(const pgi_arena *arena, int64_t d)
 {
-    pgi_stretch one = *stretch_of(arena, 0, d); /* the window d */
+    pgi_stretch one = *stretch_of(arena, 0, d);
 
     one.first += (d - one.begin) * one.step;
     one.begin = d;
+    return one;
+}
+
+void pgi_arena_rows(pgi_arena *arena, int64_t d, int64_t h, int64_t rows, char *values,
+                    int32_t *places)
+{
+    const pgi_found found = {values, places, NULL};
+    const pgi_stretch one = depth_of(arena, d);
+
     if (!arena->layout->layered || one.taps < 2 ||
         !fight_by_layers(arena, &one, h, rows, values, places))
-        fight(arena, &one, false, h, rows, values, places);
+        fight(arena, &one, false, h, rows, &found);
+}
+
+bool pgi_arena_lists(const pgi_arena *arena, int64_t d, int64_t h, int64_t rows,
+                     const pgi_lists *lists)
+{
+    const pgi_found found = {NULL, NULL, lists};
+    const pgi_stretch one = depth_of(arena, d);
+
+    return !fight(arena, &one, false, h, rows, &found);
 }

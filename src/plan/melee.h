@@ -29,6 +29,9 @@ typedef struct pgi_arena_layout {
 /* Whether it is for windows with these taps, rows of at least `targets` of them, and x. */
 bool pgi_arena_suits(const pgi_gather taps[3], int64_t targets, int64_t lanes, const pgi_tensor *x);
 
+/* Whether the taps of all windows can be counted in bytes. */
+bool pgi_taps_are_bytes(const pgi_gather taps[3]);
+
 /* The layout, from `at` on in a workspace, for up to so many windows. */
 pgi_arena_layout pgi_arena_measure(const pgi_gather taps[3], const int64_t targets[3],
                                    int64_t lanes, size_t real, pgi_placement *at);
@@ -64,5 +67,21 @@ void pgi_arena_enter(pgi_arena *arena, const char *x, int64_t lanes);
  * a unit. */
 void pgi_arena_rows(pgi_arena *arena, int64_t d, int64_t h, int64_t rows, char *values,
                     int32_t *places);
+
+/* Winners, as elements, and taps, from the first window on that is asked for; either may be NULL.
+ * With `stream` they may go past the caches. */
+typedef struct pgi_lists {
+    char *winners;
+    uint8_t *taps;
+    int64_t step, row;         /* of winners, from window to window and from row to row */
+    int64_t tap_step, tap_row; /* of taps */
+    bool stream;
+} pgi_lists;
+
+/* Likewise, of lanes that fill a cache line with elements at least and of places that are taps, in
+ * bytes. False if a tap is NaN or a window has none, or places differ from window to window: then
+ * they are of no use, and to be found by pgi_arena_rows. */
+bool pgi_arena_lists(const pgi_arena *arena, int64_t d, int64_t h, int64_t rows,
+                     const pgi_lists *lists);
 
 #endif

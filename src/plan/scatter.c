@@ -308,7 +308,11 @@ static bool find_winners(pgi_scatter *scatter, bool new_tile)
         pgi_arena_enter(&scatter->arena, x, unit->lanes);
         for (d = begin[0]; d < end[0]; d++) {
             const int64_t at = (d - begin[0]) * rows * cells;
+            const pgi_lists lists = {
+                .taps = scatter->names + at, .tap_step = unit->lanes, .tap_row = cells};
 
+            if (scatter->parts.lists && pgi_arena_lists(&scatter->arena, d, begin[1], rows, &lists))
+                continue;
             pgi_arena_rows(&scatter->arena, d, begin[1], rows, NULL,
                            scatter->places + (scatter->parts.taps ? 0 : at));
             if (scatter->parts.taps)
@@ -446,6 +450,7 @@ static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling,
     const int64_t slack = pgi_deal_slack(apart, lanes);
     pgi_placement at = {0, true};
     int64_t windows[3], cells, row, rows, traced;
+    bool named;
     int i;
 
     *parts = (pgi_scatter_parts){.apart = apart,
@@ -473,7 +478,9 @@ static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling,
             return -1;
         at.end = (int64_t)parts->contest.bytes;
     }
-    parts->taps |= parts->direct && parts->award && parts->arena.layered && lanes > 1;
+    named = parts->direct && parts->award && lanes > 1 && pgi_taps_are_bytes(problem->taps);
+    parts->lists = named && lanes * (int64_t)problem->element_size >= PGI_LINE_BYTES;
+    parts->taps |= named && (parts->arena.layered || parts->lists);
     if (parts->direct && parts->taps)
         parts->names = pgi_place(&at, windows[0], windows[1], cells, 1);
     if (parts->direct || (problem->has_indices && !parts->taps)) {

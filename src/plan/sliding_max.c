@@ -16,6 +16,8 @@
 
 /* Cells that are found before they are stored: they stay in the first-level cache. */
 #define CHUNK_CELLS 2048
+/* Rows that are listed at once: what the first window of a row needs is still in a cache. */
+#define LISTED_ROWS 8
 
 /* Parts of the workspace: a contest, and a row that is put together where windows cover nothing; or
  * what is asked of windows of few taps, and as many rows of them as are found at once. */
@@ -24,7 +26,8 @@ typedef struct pgi_parts {
     pgi_contest_layout contest;
     pgi_arena_layout arena;
     int64_t rows;
-    size_t values, places;
+    bool lists; /* windows of few taps, straight to memory if nothing is NaN */
+    size_t values, places, taps;
 } pgi_parts;
 
 typedef struct pgi_maximum {
@@ -213,8 +216,106 @@ static void store_winners(const pgi_maximum *maximum, int64_t d, int64_t h)
     store_row(maximum, d, h, values, places);
 }
 
-/* Windows of few taps: rows of them are found and stored. */
-static void run_direct(pgi_maximum *maximum, const char *x)
+/* Whether what a tap adds to the index of the first one of its window fits in 31 bits. */
+static bool can_name(const pgi_problem *problem)
+{
+    const pgi_indexing *indexing = &problem->indexing;
+    int64_t pitch = indexing->unit, last = 0, reach;
+    int i;
+
+    for (i = 2; i >= 0; i--) {
+        const pgi_axis *axis = &problem->axis[i];
+
+        if (axis->adaptive || !pgi_mul((axis->kernel - 1) * axis->dilation, pitch, &reach) ||
+            !pgi_add(last, reach, &last) || !pgi_mul(pitch, axis->in, &pitch))
+            return false;
+    }
+    return !indexing->column_major && last <= INT32_MAX;
+}
+
+/* Whether winners can be written straight to memory, as they are, and their taps become indices. */
+static bool can_list(const pgi_problem *problem, int64_t lanes)
+{
+    return lanes * (int64_t)problem->element_size >= PGI_LINE_BYTES &&
+           pgi_taps_are_bytes(problem->gather) && problem->target.stride[PGI_CHANNEL] == 1 &&
+           problem->desc.alpha == 1 && problem->desc.beta == 0 &&
+           (!problem->has_indices ||
+            (problem->indices.stride[PGI_CHANNEL] == 1 &&
+             (problem->indexing.type == POOLGRAD_U8 || can_name(problem))));
+}
+
+/* How the taps of windows from (d, h, begin of the tile's row) on become indices. */
+static pgi_naming naming_of(const pgi_maximum *maximum, int64_t d, int64_t h)
+{
+    const pgi_problem *problem = &maximum->plan->problem;
+    const pgi_indexing *indexing = &problem->indexing;
+    const pgi_axis *axis = problem->axis;
+    const pgi_unit *unit = maximum->unit;
+    const int64_t o[3] = {d, h, unit->begin[2]}, window = indexing->window ? 0 : indexing->unit;
+    int64_t pitch[3] = {axis[1].in * axis[2].in * window, axis[2].in * window, window}, i;
+    pgi_naming naming = {.windows = unit->end[2] - unit->begin[2],
+                         .lanes = unit->lanes,
+                         .step = problem->indices.stride[PGI_SPATIAL + 2],
+                         .window_step = axis[2].stride * window,
+                         .by_columns = (uint32_t)pgi_ceil_div(1 << 16, axis[2].kernel),
+                         .by_rows = (uint32_t)pgi_ceil_div(1 << 16, axis[1].kernel),
+                         .column = 1};
+
+    if (indexing->window)
+        return naming;
+    naming.origin = pgi_index_of_place(indexing, unit->batch + problem->target.offset[PGI_BATCH],
+                                       unit->channel + problem->target.offset[PGI_CHANNEL], 0);
+    naming.lane_step = indexing->channel_step;
+    for (i = 0; i < 3; i++) {
+        naming.origin += pgi_axis_taps(&axis[i], o[i]).first * pitch[i];
+        pitch[i] = axis[i].kernel > 1 ? pitch[i] * axis[i].dilation : 0;
+    }
+    naming.column = (uint32_t)pitch[2];
+    naming.row = (uint32_t)(pitch[1] - axis[2].kernel * pitch[2]);
+    naming.plane = (uint32_t)(pitch[0] - axis[1].kernel * pitch[1]);
+    return naming;
+}
+
+/* Rows from (d, h) on; false if they are to be found in another way. */
+static bool list_rows(pgi_maximum *maximum, int64_t d, int64_t h, int64_t rows)
+{
+    const pgi_problem *problem = &maximum->plan->problem;
+    const pgi_unit *unit = maximum->unit;
+    const pgi_tensor *y = &problem->target, *indices = &problem->indices;
+    const int64_t w = unit->begin[2], width = unit->end[2] - w;
+    const int64_t *stride = y->stride + PGI_SPATIAL;
+    const int64_t size = (int64_t)problem->element_size, index = (int64_t)problem->index_size;
+    pgi_lists lists = {.winners = maximum->y + pgi_row_offset(y, d, h, w) * size,
+                       .step = stride[2],
+                       .row = stride[1],
+                       .stream = maximum->work->stream_inside};
+    bool found;
+    int64_t r;
+
+    if (maximum->indices && index == 1) {
+        lists.taps = (uint8_t *)maximum->indices + pgi_row_offset(indices, d, h, w);
+        lists.tap_step = indices->stride[PGI_SPATIAL + 2];
+        lists.tap_row = indices->stride[PGI_SPATIAL + 1];
+    } else if (maximum->indices) {
+        lists.taps = (uint8_t *)maximum->arena.workspace + maximum->parts.taps;
+        lists.tap_step = unit->lanes;
+        lists.tap_row = width * unit->lanes;
+    }
+    maximum->arena.tapped = true;
+    found = pgi_arena_lists(&maximum->arena, d, h, rows, &lists);
+    maximum->arena.tapped = problem->indexing.window;
+    for (r = 0; found && maximum->indices && index > 1 && r < rows; r++) {
+        const pgi_naming naming = naming_of(maximum, d, h + r);
+
+        maximum->plan->kernels.name[problem->indexing.type - 1](
+            maximum->indices + pgi_row_offset(indices, d, h + r, w) * index,
+            lists.taps + r * lists.tap_row, &naming, lists.stream);
+    }
+    return found;
+}
+
+/* Rows of windows of few taps, from (d, h) on, are found and stored. */
+static void run_rows(pgi_maximum *maximum, int64_t d, int64_t h, int64_t end)
 {
     const pgi_unit *unit = maximum->unit;
     const size_t real = maximum->plan->kernels.real;
@@ -223,18 +324,32 @@ static void run_direct(pgi_maximum *maximum, const char *x)
     int32_t *places = maximum->indices
                           ? (int32_t *)(void *)(maximum->arena.workspace + maximum->parts.places)
                           : NULL;
-    int64_t d, h, rows, r;
+    int64_t rows, r;
+
+    for (; h < end; h += rows) {
+        rows = pgi_min(maximum->parts.rows, end - h);
+        pgi_arena_rows(&maximum->arena, d, h, rows, values, places);
+        if (store_rows(maximum, d, h, rows, values, places))
+            continue;
+        for (r = 0; r < rows; r++)
+            store_row(maximum, d, h + r, values + (size_t)(r * cells) * real,
+                      places ? places + r * cells : NULL);
+    }
+}
+
+/* Windows of few taps. */
+static void run_direct(pgi_maximum *maximum, const char *x)
+{
+    const pgi_unit *unit = maximum->unit;
+    const bool lists = maximum->parts.lists;
+    int64_t d, h, end;
 
     pgi_arena_enter(&maximum->arena, x, unit->lanes);
     for (d = unit->begin[0]; d < unit->end[0]; d++) {
-        for (h = unit->begin[1]; h < unit->end[1]; h += rows) {
-            rows = pgi_min(maximum->parts.rows, unit->end[1] - h);
-            pgi_arena_rows(&maximum->arena, d, h, rows, values, places);
-            if (store_rows(maximum, d, h, rows, values, places))
-                continue;
-            for (r = 0; r < rows; r++)
-                store_row(maximum, d, h + r, values + (size_t)(r * cells) * real,
-                          places ? places + r * cells : NULL);
+        for (h = unit->begin[1]; h < unit->end[1]; h = end) {
+            end = lists ? pgi_min(h + LISTED_ROWS, unit->end[1]) : unit->end[1];
+            if (!lists || !list_rows(maximum, d, h, end - h))
+                run_rows(maximum, d, h, end);
         }
     }
 }
@@ -332,6 +447,7 @@ static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling, pgi
     int64_t cells;
 
     parts->rows = 1;
+    parts->lists = false;
     parts->direct =
         pgi_arena_suits(problem->gather, tiling->extent[2], tiling->lanes, &problem->source) &&
         pgi_mul(tiling->extent[2], tiling->lanes, &cells);
@@ -339,6 +455,10 @@ static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling, pgi
         parts->arena =
             pgi_arena_measure(problem->gather, tiling->extent, tiling->lanes, (size_t)real, &at);
         parts->rows = pgi_max(1, pgi_min(tiling->extent[1], CHUNK_CELLS / cells));
+        parts->lists = can_list(problem, tiling->lanes);
+        if (parts->lists)
+            parts->taps =
+                pgi_place(&at, pgi_min(tiling->extent[1], LISTED_ROWS), cells, 1, sizeof(uint8_t));
     } else {
         const bool apart = tiling->lanes > 1 && !pgi_channels_inside(&problem->target);
 

@@ -16,7 +16,8 @@ typedef struct pgi_scatter_parts {
     bool apart;                 /* lanes are channels that lie apart, also in sums */
     bool award;                 /* positions take, windows do not give; */
     bool taps;                  /* by taps in bytes: as they lie in the indices, and then there are
-                                   no places, or in `names`, where layers find them */
+                                   no places, or in `names`, */
+    bool lists;                 /* as they are found where nothing is NaN */
     bool runs;                  /* neighbouring windows often have one winner */
     bool in_place;              /* dy is dealt as it lies in memory: there are no terms */
     size_t places, terms, sums; /* of windows, of windows, of positions; where they take, terms are

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The bodies of maxima.def for one instruction set (level.h), and its table of them. */
 #include "cpu/tmpl/level.h"
+#include "cpu/tmpl/watch.h"
 
 /* How much further than one group of channels the one lies that is fetched meanwhile: the machine
  * does not find groups that lie apart by itself. The step of a single group may be any number. */
