@@ -479,7 +479,9 @@ static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling,
         at.end = (int64_t)parts->contest.bytes;
     }
     named = parts->direct && parts->award && lanes > 1 && pgi_taps_are_bytes(problem->taps);
-    parts->lists = named && lanes * (int64_t)problem->element_size >= PGI_LINE_BYTES;
+    /* where there are layers all taps at once pay for narrow elements only */
+    parts->lists = named && lanes * (int64_t)problem->element_size >= PGI_LINE_BYTES &&
+                   (!parts->arena.layered || problem->element_size == 2);
     parts->taps |= named && (parts->arena.layered || parts->lists);
     if (parts->direct && parts->taps)
         parts->names = pgi_place(&at, windows[0], windows[1], cells, 1);

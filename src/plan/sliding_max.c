@@ -341,7 +341,10 @@ static void run_rows(pgi_maximum *maximum, int64_t d, int64_t h, int64_t end)
 static void run_direct(pgi_maximum *maximum, const char *x)
 {
     const pgi_unit *unit = maximum->unit;
-    const bool lists = maximum->parts.lists;
+    const pgi_problem *problem = &maximum->plan->problem;
+    /* to make wider indices of taps pays where elements are narrow */
+    const bool lists = maximum->parts.lists && (!maximum->indices || problem->index_size == 1 ||
+                                                problem->element_size == 2);
     int64_t d, h, end;
 
     pgi_arena_enter(&maximum->arena, x, unit->lanes);
@@ -455,7 +458,8 @@ static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling, pgi
         parts->arena =
             pgi_arena_measure(problem->gather, tiling->extent, tiling->lanes, (size_t)real, &at);
         parts->rows = pgi_max(1, pgi_min(tiling->extent[1], CHUNK_CELLS / cells));
-        parts->lists = can_list(problem, tiling->lanes);
+        /* all taps at once are more work than layers: 3x3x3s2 NXC f32 2.1 to 2.4 ms */
+        parts->lists = !parts->arena.layered && can_list(problem, tiling->lanes);
         if (parts->lists)
             parts->taps =
                 pgi_place(&at, pgi_min(tiling->extent[1], LISTED_ROWS), cells, 1, sizeof(uint8_t));
