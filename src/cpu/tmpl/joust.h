@@ -5,129 +5,130 @@
  * entry.h, whose parameters it uses. Signature and meaning: plan/maxima.h.
  */
 
-#define KIND      PGI_KIND(ELEMENT)
-#define KEYS      PGI_VECTOR(KIND)
-#define MASK      PGI_MASK(KIND)
-#define AT        PGI_AT(KIND)
-#define LANES     PGI_LANES(KIND)
-#define WATCH     PGI_WATCH(KIND)
-#define BODY(w)   PGI_NAME(w, ELEMENT)
-#define KEEN(w)   PGI_VEC(w, KIND)
-#define IS_NARROW (sizeof(STORED) < sizeof(REAL))
+#define KIND        PGI_KIND(ELEMENT)
+#define KEYS        PGI_VECTOR(KIND)
+#define MASK        PGI_MASK(KIND)
+#define AT          PGI_AT(KIND)
+#define LANES       PGI_LANES(KIND)
+#define WATCH       PGI_WATCH(KIND)
+#define BODY(w)     PGI_NAME(w, ELEMENT)
+#define KEY_WORD(w) PGI_VEC(w, KIND)
+#define IS_NARROW   (sizeof(STORED) < sizeof(REAL))
 /* Rows and columns of windows of which two that share a row are found together. */
 #define SIDE 3
 
 /* A vector of taps: what they are, what they are compared by, and where. */
-typedef struct BODY(knights) {
+typedef struct BODY(entrants) {
     KEYS bits, rank;
     AT at;
-} BODY(knights);
+} BODY(entrants);
 
-#define KNIGHTS BODY(knights)
+#define ENTRANTS BODY(entrants)
 
-PGI_ALWAYS_INLINE KNIGHTS BODY(joust_enter)(const STORED *from, AT at)
+PGI_ALWAYS_INLINE ENTRANTS BODY(joust_enter)(const STORED *from, AT at)
 {
-    const KEYS bits = KEEN(load)(from);
+    const KEYS bits = KEY_WORD(load)(from);
 
     __builtin_prefetch((const char *)from + AHEAD_BYTES);
-    return (KNIGHTS){bits, KEEN(rank)(bits), at};
+    return (ENTRANTS){bits, KEY_WORD(rank)(bits), at};
 }
 
 /* The best so far against others that lie behind them. Places matter if they are `named`, a
  * constant. */
-PGI_ALWAYS_INLINE void BODY(joust_meet)(KNIGHTS *best, const KNIGHTS *others, bool named)
+PGI_ALWAYS_INLINE void BODY(joust_meet)(ENTRANTS *best, const ENTRANTS *others, bool named)
 {
-    const MASK won = KEEN(above)(others->rank, best->rank);
+    const MASK won = KEY_WORD(above)(others->rank, best->rank);
 
-    best->rank = KEEN(larger)(others->rank, best->rank);
+    best->rank = KEY_WORD(larger)(others->rank, best->rank);
     if (IS_NARROW)
-        best->bits = KEEN(choose)(won, others->bits, best->bits);
+        best->bits = KEY_WORD(choose)(won, others->bits, best->bits);
     if (named)
-        best->at = KEEN(choose_at)(won, others->at, best->at);
+        best->at = KEY_WORD(choose_at)(won, others->at, best->at);
 }
 
 /* Where results go. */
-typedef struct BODY(lists) {
+typedef struct BODY(results) {
     STORED *winners;
     uint8_t *taps;
     bool stream;
-} BODY(lists);
+} BODY(results);
 
-#define LISTS BODY(lists)
+#define RESULTS BODY(results)
 
-PGI_ALWAYS_INLINE LISTS BODY(further)(LISTS lists, int64_t winners, int64_t taps)
+PGI_ALWAYS_INLINE RESULTS BODY(further)(RESULTS results, int64_t winners, int64_t taps)
 {
-    if (lists.winners)
-        lists.winners += winners;
-    if (lists.taps)
-        lists.taps += taps;
-    return lists;
+    if (results.winners)
+        results.winners += winners;
+    if (results.taps)
+        results.taps += taps;
+    return results;
 }
 
-PGI_ALWAYS_INLINE void BODY(joust_put)(LISTS lists, const KNIGHTS *best, bool named, WATCH *watch)
+PGI_ALWAYS_INLINE void BODY(joust_put)(RESULTS results, const ENTRANTS *best, bool named,
+                                       WATCH *watch)
 {
     const KEYS bits = IS_NARROW ? best->bits : best->rank;
 
-    KEEN(watch_best)(watch, best->rank);
-    if (lists.winners && lists.stream)
-        KEEN(stream)(lists.winners, bits);
-    else if (lists.winners)
-        KEEN(store)(lists.winners, bits);
-    if (named && lists.stream)
-        KEEN(stream_taps)(lists.taps, best->at);
+    KEY_WORD(watch_best)(watch, best->rank);
+    if (results.winners && results.stream)
+        KEY_WORD(stream)(results.winners, bits);
+    else if (results.winners)
+        KEY_WORD(store)(results.winners, bits);
+    if (named && results.stream)
+        KEY_WORD(stream_taps)(results.taps, best->at);
     else if (named)
-        KEEN(store_taps)(lists.taps, best->at);
+        KEY_WORD(store_taps)(results.taps, best->at);
 }
 
 /* The taps of windows: how far on they are, and what they are called. A copy, which no store can
  * change. */
-typedef struct BODY(tilt) {
+typedef struct BODY(window) {
     int64_t offset[PGI_MELEE_TAPS];
     AT at[PGI_MELEE_TAPS];
-} BODY(tilt);
+} BODY(window);
 
-#define TILT BODY(tilt)
+#define WINDOW BODY(window)
 
 /* Tap t joins; taps are watched two at a time. */
-PGI_ALWAYS_INLINE void BODY(joust_join)(KNIGHTS *best, KNIGHTS *before, const STORED *from,
-                                        const TILT *tilt, int t, bool named, WATCH *watch)
+PGI_ALWAYS_INLINE void BODY(joust_join)(ENTRANTS *best, ENTRANTS *before, const STORED *from,
+                                        const WINDOW *window, int t, bool named, WATCH *watch)
 {
-    const KNIGHTS others = BODY(joust_enter)(from + tilt->offset[t], tilt->at[t]);
+    const ENTRANTS others = BODY(joust_enter)(from + window->offset[t], window->at[t]);
 
     BODY(joust_meet)(best, &others, named);
     if (t % 2)
-        KEEN(watch_two)(watch, before->rank, others.rank);
+        KEY_WORD(watch_two)(watch, before->rank, others.rank);
     *before = others;
 }
 
 /* All taps of a vector of lanes. Constants: named, and, if it is not 0, how `few` they are. */
-PGI_ALWAYS_INLINE void BODY(joust_all)(LISTS lists, const STORED *from, const TILT *tilt, int taps,
-                                       bool named, int few, WATCH *watch)
+PGI_ALWAYS_INLINE void BODY(joust_all)(RESULTS results, const STORED *from, const WINDOW *window,
+                                       int taps, bool named, int few, WATCH *watch)
 {
-    KNIGHTS best = BODY(joust_enter)(from + tilt->offset[0], tilt->at[0]), before = best;
+    ENTRANTS best = BODY(joust_enter)(from + window->offset[0], window->at[0]), before = best;
     int t;
 
     PGI_UNROLL
     for (t = 1; t < few; t++)
-        BODY(joust_join)(&best, &before, from, tilt, t, named, watch);
+        BODY(joust_join)(&best, &before, from, window, t, named, watch);
     for (t = 1; t < taps && !few; t++)
-        BODY(joust_join)(&best, &before, from, tilt, t, named, watch);
+        BODY(joust_join)(&best, &before, from, window, t, named, watch);
     if ((few ? few : taps) % 2)
-        KEEN(watch_two)(watch, before.rank, before.rank);
-    BODY(joust_put)(lists, &best, named, watch);
+        KEY_WORD(watch_two)(watch, before.rank, before.rank);
+    BODY(joust_put)(results, &best, named, watch);
 }
 
 /* The best of a row of a window. */
-PGI_ALWAYS_INLINE KNIGHTS BODY(joust_row)(const STORED *from, const TILT *tilt, int row, bool named,
-                                          WATCH *watch)
+PGI_ALWAYS_INLINE ENTRANTS BODY(joust_row)(const STORED *from, const WINDOW *window, int row,
+                                           bool named, WATCH *watch)
 {
     const int t = row * SIDE;
-    KNIGHTS best = BODY(joust_enter)(from + tilt->offset[t], tilt->at[t]);
-    const KNIGHTS second = BODY(joust_enter)(from + tilt->offset[t + 1], tilt->at[t + 1]);
-    const KNIGHTS third = BODY(joust_enter)(from + tilt->offset[t + 2], tilt->at[t + 2]);
+    ENTRANTS best = BODY(joust_enter)(from + window->offset[t], window->at[t]);
+    const ENTRANTS second = BODY(joust_enter)(from + window->offset[t + 1], window->at[t + 1]);
+    const ENTRANTS third = BODY(joust_enter)(from + window->offset[t + 2], window->at[t + 2]);
 
-    KEEN(watch_two)(watch, best.rank, second.rank);
-    KEEN(watch_two)(watch, third.rank, third.rank);
+    KEY_WORD(watch_two)(watch, best.rank, second.rank);
+    KEY_WORD(watch_two)(watch, third.rank, third.rank);
     BODY(joust_meet)(&best, &second, named);
     BODY(joust_meet)(&best, &third, named);
     return best;
@@ -135,34 +136,35 @@ PGI_ALWAYS_INLINE KNIGHTS BODY(joust_row)(const STORED *from, const TILT *tilt, 
 
 /* Two windows of 3x3 taps that share a row; what lies below is so much further on, and places of
  * the shared row so much further up. */
-PGI_ALWAYS_INLINE void BODY(joust_two)(LISTS lists, LISTS lower, const STORED *from, int64_t below,
-                                       const TILT *tilt, AT up, bool named, WATCH *watch)
+PGI_ALWAYS_INLINE void BODY(joust_two)(RESULTS results, RESULTS lower, const STORED *from,
+                                       int64_t below, const WINDOW *window, AT up, bool named,
+                                       WATCH *watch)
 {
-    KNIGHTS best = BODY(joust_row)(from, tilt, 0, named, watch), shared;
-    KNIGHTS middle = BODY(joust_row)(from, tilt, 1, named, watch);
+    ENTRANTS best = BODY(joust_row)(from, window, 0, named, watch), shared;
+    ENTRANTS middle = BODY(joust_row)(from, window, 1, named, watch);
 
     BODY(joust_meet)(&best, &middle, named);
-    shared = BODY(joust_row)(from, tilt, 2, named, watch);
+    shared = BODY(joust_row)(from, window, 2, named, watch);
     BODY(joust_meet)(&best, &shared, named);
-    BODY(joust_put)(lists, &best, named, watch);
-    shared.at = KEEN(add_at)(shared.at, up);
-    middle = BODY(joust_row)(from + below, tilt, 1, named, watch);
+    BODY(joust_put)(results, &best, named, watch);
+    shared.at = KEY_WORD(add_at)(shared.at, up);
+    middle = BODY(joust_row)(from + below, window, 1, named, watch);
     BODY(joust_meet)(&shared, &middle, named);
-    middle = BODY(joust_row)(from + below, tilt, 2, named, watch);
+    middle = BODY(joust_row)(from + below, window, 2, named, watch);
     BODY(joust_meet)(&shared, &middle, named);
     BODY(joust_put)(lower, &shared, named, watch);
 }
 
 /* The windows of a row, or of two rows if they share one. */
-PGI_ALWAYS_INLINE void BODY(joust_windows)(LISTS lists, const STORED *x, const pgi_joust *joust,
-                                           const TILT *tilt, bool named, int few, bool two,
+PGI_ALWAYS_INLINE void BODY(joust_windows)(RESULTS results, const STORED *x, const pgi_joust *joust,
+                                           const WINDOW *window, bool named, int few, bool two,
                                            WATCH *watch)
 {
     const pgi_melee *melee = &joust->melee;
     const int64_t lanes = melee->lanes, windows = melee->windows, below = melee->row_step;
     const int64_t x_step = melee->step, step = joust->step, tap_step = joust->tap_step;
-    const LISTS lower = BODY(further)(lists, joust->row, joust->tap_row);
-    const AT up = KEEN(set_at)(melee->place[0] - melee->place[two ? (SIDE - 1) * SIDE : 0]);
+    const RESULTS lower = BODY(further)(results, joust->row, joust->tap_row);
+    const AT up = KEY_WORD(set_at)(melee->place[0] - melee->place[two ? (SIDE - 1) * SIDE : 0]);
     const int taps = melee->taps;
     int64_t g, i;
 
@@ -174,41 +176,41 @@ PGI_ALWAYS_INLINE void BODY(joust_windows)(LISTS lists, const STORED *x, const p
 
             if (two)
                 BODY(joust_two)
-            (BODY(further)(lists, winner, tap), BODY(further)(lower, winner, tap), from, below,
-             tilt, up, named, watch);
-            else BODY(joust_all)(BODY(further)(lists, winner, tap), from, tilt, taps, named, few,
-                                 watch);
+            (BODY(further)(results, winner, tap), BODY(further)(lower, winner, tap), from, below,
+             window, up, named, watch);
+            else BODY(joust_all)(BODY(further)(results, winner, tap), from, window, taps, named,
+                                 few, watch);
         }
     }
 }
 
-PGI_ALWAYS_INLINE bool BODY(joust_rows)(LISTS lists, const STORED *x, const pgi_joust *joust,
+PGI_ALWAYS_INLINE bool BODY(joust_rows)(RESULTS results, const STORED *x, const pgi_joust *joust,
                                         bool named)
 {
     const pgi_melee *melee = &joust->melee;
-    WATCH watch = KEEN(watch)();
+    WATCH watch = KEY_WORD(watch)();
     int64_t r, rows;
-    TILT tilt;
+    WINDOW window;
     int t;
 
     for (t = 0; t < melee->taps; t++) {
-        tilt.offset[t] = melee->offset[t];
-        tilt.at[t] = KEEN(set_at)(melee->place[t]);
+        window.offset[t] = melee->offset[t];
+        window.at[t] = KEY_WORD(set_at)(melee->place[t]);
     }
     for (r = 0; r < melee->rows; r += rows) {
         const bool two = IS_NARROW && melee->kept.values && r + 1 < melee->rows;
 
         rows = two ? 2 : 1;
         if (two)
-            BODY(joust_windows)(lists, x, joust, &tilt, named, 0, true, &watch);
+            BODY(joust_windows)(results, x, joust, &window, named, 0, true, &watch);
         else if (melee->taps == 4)
-            BODY(joust_windows)(lists, x, joust, &tilt, named, 4, false, &watch);
+            BODY(joust_windows)(results, x, joust, &window, named, 4, false, &watch);
         else if (melee->taps == 9)
-            BODY(joust_windows)(lists, x, joust, &tilt, named, 9, false, &watch);
+            BODY(joust_windows)(results, x, joust, &window, named, 9, false, &watch);
         else
-            BODY(joust_windows)(lists, x, joust, &tilt, named, 0, false, &watch);
+            BODY(joust_windows)(results, x, joust, &window, named, 0, false, &watch);
         x += rows * melee->row_step;
-        lists = BODY(further)(lists, rows * joust->row, rows * joust->tap_row);
+        results = BODY(further)(results, rows * joust->row, rows * joust->tap_row);
     }
     return !PGI_SEEN_NAN(ELEMENT)(watch);
 }
@@ -225,7 +227,7 @@ static bool BODY(joust)(void *winners, uint8_t *taps, const void *x, const pgi_j
 {
     const pgi_melee *melee = &joust->melee;
     const int64_t lanes = melee->lanes;
-    const LISTS lists = {
+    const RESULTS results = {
         winners, taps,
         joust->stream && lanes % LANES == 0 &&
             BODY(joust_streams)(winners, (int64_t)sizeof(STORED), joust->step, joust->row, lanes) &&
@@ -234,8 +236,8 @@ static bool BODY(joust)(void *winners, uint8_t *taps, const void *x, const pgi_j
     if (melee->taps == 0 || lanes < LANES || (melee->rows > 1 && melee->row_place) ||
         (melee->windows > 1 && melee->place_step))
         return false;
-    return taps ? BODY(joust_rows)(lists, x, joust, true)
-                : BODY(joust_rows)(lists, x, joust, false);
+    return taps ? BODY(joust_rows)(results, x, joust, true)
+                : BODY(joust_rows)(results, x, joust, false);
 }
 
 #undef KIND
@@ -245,9 +247,9 @@ static bool BODY(joust)(void *winners, uint8_t *taps, const void *x, const pgi_j
 #undef LANES
 #undef WATCH
 #undef BODY
-#undef KEEN
+#undef KEY_WORD
 #undef IS_NARROW
 #undef SIDE
-#undef KNIGHTS
-#undef LISTS
-#undef TILT
+#undef ENTRANTS
+#undef RESULTS
+#undef WINDOW
