@@ -166,8 +166,8 @@ PGI_ALWAYS_INLINE void PGI_NAME(threes_lanes, ELEMENT)(ROWS *rows, KIND kind, in
     for (v = 0; v < vectors; v++)
         PGI_UNROLL
     for (t = 0; t < TOGETHER; t++) {
-        pair[v][t] = begin < 0 ? SET(0) : GET(ACROSS(0));
-        single[v][t] = begin < 0 ? SET(0) : GET(ACROSS(1));
+        pair[v][t] = begin == -2 ? SET(0) : GET(ACROSS(0));
+        single[v][t] = begin == -2 ? SET(0) : GET(ACROSS(1));
     }
     for (i = begin; i < end; i++) {
         const int64_t column = rows->shape.first + i + 2;
