@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Strategy: max pooling with stride 2 and windows of 2 or 3, cell by cell (kernels/cell.h). From x
- * it mostly takes two steps: the winners of all windows, a byte each, then the gradient from
- * these. */
+ * it mostly takes two steps, and from some indices: the winners of all windows, a byte each, then
+ * the gradient from these. */
 #include "cuda/cell.h"
 #include "core/dtype.h"
 #include "core/integer.h"
@@ -496,11 +496,13 @@ static poolgrad_status prepare(poolgrad_cuda_plan *plan, bool *possible, poolgra
     if (problem->has_x)
         return prepare_codes(plan, &shape, possible, error);
     plan->checks = true;
-    if (!pgi_cuda_reserve(plan, 1, sizeof(uint64_t), &checked))
+    if (!wants_codes(problem, &shape)) {
+        plan->workspace = sizeof(uint64_t);
+        return add_gradient(plan, &shape, &problem->indices, PGI_CUDA_NOWHERE, possible, error);
+    }
+    if (!pgi_cuda_reserve(plan, 1, sizeof(uint64_t), &checked)) /* codes lie behind it */
         return POOLGRAD_OK;
-    if (wants_codes(problem, &shape))
-        return prepare_codes(plan, &shape, possible, error);
-    return add_gradient(plan, &shape, &problem->indices, PGI_CUDA_NOWHERE, possible, error);
+    return prepare_codes(plan, &shape, possible, error);
 }
 
 const pgi_cuda_strategy pgi_cuda_strategy_cell = {

@@ -7,7 +7,7 @@
 
 enum {
     PGI_CUDA_DEVICES = 64,
-    PGI_CUDA_MODULES = 24
+    PGI_CUDA_MODULES = 32
 };
 
 /* A device in use. Made by the first plan on it and kept. */

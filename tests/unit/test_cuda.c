@@ -303,7 +303,9 @@ static void test_bad_indices(void **state)
 {
     static const int64_t bad[] = {-1, -2, -7, INT64_C(1) << 40, 0, 5, 1 << 20};
     static const char *const cells[] = {"max3d:bf16:ncx:2x2x2x3x3:k3:s2:p1:index=i32",
-                                        "max3d:f16:nxc:1x16x4x11x1:k3:s2:p1:index=i32:base=plane"};
+                                        "max3d:f16:nxc:1x16x4x11x1:k3:s2:p1:index=i32:base=plane",
+                                        "max3d:bf16:nxc:2x4x5x7x9:k3:s2:p1",
+                                        "max3d:f16:nxc:2x12x5x6x7:k3:s2:p1:index=i32:base=plane"};
     sup_limits limits = sup_limits_default();
     poolgrad_desc desc;
     sup_rng rng;
@@ -325,7 +327,7 @@ static void test_bad_indices(void **state)
         limits.only_whole = limits.only_dense = i % 2;
         sup_random_problem(&rng, &limits, &desc);
         if (desc.winner != POOLGRAD_FROM_INDICES)
-            fixture_parse(&f, cells[i % 2], SUP_UNIFORM, (uint64_t)i);
+            fixture_parse(&f, cells[i / 2 % 4], SUP_UNIFORM, (uint64_t)i);
         else
             fixture_make(&f, &desc, SUP_UNIFORM, (uint64_t)i);
         view = sup_index_view(&f.desc);

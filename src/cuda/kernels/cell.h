@@ -11,8 +11,8 @@
 
 #include <stdint.h>
 
-/* What names winners. Codes are bytes, of winners found in x: the taps on D, H and W, two bits
- * each. */
+/* What names winners. Codes are bytes, of winners found in x or made of indices: the taps on D, H
+ * and W, two bits each. */
 typedef enum pgi_cell_names {
     PGI_CELL_CODES,
     PGI_CELL_32,

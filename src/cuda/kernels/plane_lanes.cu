@@ -324,9 +324,10 @@ __device__ static void plane_lanes(const pgi_cuda_plane &all, const pgi_cuda_mem
 
         contest_line<Bid, KERNEL>(
             line, columns * WARP, all.pad[1], rows, out, [&](int o, const Bid(&best)[RUN]) {
-                int place[RUN];
+                int place[RUN] = {};
 
-                find_places<T>(all, taps, o, column, best, place);
+                if (plane.exists)
+                    find_places<T>(all, taps, o, column, best, place);
                 if (all.nan == POOLGRAD_NAN_LEADING && plane.exists)
                     each_of(out - o, [&](int j) {
                         place[j] = leading_or(&all, (const T *)memory.source + plane.source,
