@@ -251,10 +251,10 @@ typedef struct pgi_threes {
     int64_t places, lanes, first, width;
     int64_t ahead;      /* fetched, so many elements ahead */
     void *kept;         /* sums of the last two rows, and of the last one, for every column: reals,
-                           whole vectors, 0 at first. Deep, for every target plane. Behind these
-                           room for as many as PGI_THREES planes have. */
+                           whole vectors, 0 at first. Deep, for every target plane. */
     int64_t kept_pitch; /* from one of these to the next, */
     int64_t column;     /* and from column to column, if lanes are channels */
+    void *across;       /* room for the same of the last columns, of 2 PGI_THREES columns' size */
     int64_t step;       /* of all divisors; one for all is there as often as a vector has lanes */
     double alpha;
 } pgi_threes;

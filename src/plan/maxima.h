@@ -124,13 +124,13 @@ typedef bool pgi_melee_fn(void *values, int32_t *places, const void *x, const pg
 
 /* A melee of lanes that fill vectors (a cache line of elements, at least), where nothing is NaN and
  * all windows have taps: the winners as elements, to memory, and their places, that are taps below
- * 256, in bytes. Either may be NULL; with `stream` the memory is not expected to be read soon.
- * Returns false, and what was written is of no use, if it is not for these. */
+ * 256, in bytes. Either may be NULL; with `stream` and `stream_taps` the memory is not expected
+ * to be read soon. Returns false, and what was written is of no use, if it is not for these. */
 typedef struct pgi_joust {
     pgi_melee melee;
     int64_t step, row;         /* of winners, from window to window and from row to row */
     int64_t tap_step, tap_row; /* of taps */
-    bool stream;
+    bool stream, stream_taps;
 } pgi_joust;
 
 typedef bool pgi_joust_fn(void *winners, uint8_t *taps, const void *x, const pgi_joust *joust);

@@ -249,8 +249,13 @@ static bool fight_alike(const pgi_arena *arena, const pgi_found *found, int64_t 
         const int64_t winner =
             (row * lists->row + column * lists->step) * (int64_t)problem->element_size;
         const int64_t tap = row * lists->tap_row + column * lists->tap_step;
-        const pgi_joust joust = {*melee,          lists->step,    lists->row,
-                                 lists->tap_step, lists->tap_row, lists->stream};
+        const pgi_joust joust = {.melee = *melee,
+                                 .step = lists->step,
+                                 .row = lists->row,
+                                 .tap_step = lists->tap_step,
+                                 .tap_row = lists->tap_row,
+                                 .stream = lists->stream,
+                                 .stream_taps = lists->stream_taps};
 
         return !kernels->joust(lists->winners ? lists->winners + winner : NULL,
                                lists->taps ? lists->taps + tap : NULL, from, &joust);

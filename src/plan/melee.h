@@ -69,13 +69,13 @@ void pgi_arena_rows(pgi_arena *arena, int64_t d, int64_t h, int64_t rows, char *
                     int32_t *places);
 
 /* Winners, as elements, and taps, from the first window on that is asked for; either may be NULL.
- * With `stream` they may go past the caches. */
+ * With `stream`, and taps with `stream_taps`, they may go past the caches. */
 typedef struct pgi_lists {
     char *winners;
     uint8_t *taps;
     int64_t step, row;         /* of winners, from window to window and from row to row */
     int64_t tap_step, tap_row; /* of taps */
-    bool stream;
+    bool stream, stream_taps;
 } pgi_lists;
 
 /* Likewise, of lanes that fill a cache line with elements at least and of places that are taps, in

@@ -272,7 +272,8 @@ static pgi_naming naming_of(const pgi_maximum *maximum, int64_t d, int64_t h)
     }
     naming.column = (uint32_t)pitch[2];
     naming.row = (uint32_t)(pitch[1] - axis[2].kernel * pitch[2]);
-    naming.plane = (uint32_t)(pitch[0] - axis[1].kernel * pitch[1]);
+    if (axis[0].kernel > 1)
+        naming.plane = (uint32_t)(pitch[0] - axis[1].kernel * pitch[1]);
     return naming;
 }
 
@@ -296,6 +297,7 @@ static bool list_rows(pgi_maximum *maximum, int64_t d, int64_t h, int64_t rows)
         lists.taps = (uint8_t *)maximum->indices + pgi_row_offset(indices, d, h, w);
         lists.tap_step = indices->stride[PGI_SPATIAL + 2];
         lists.tap_row = indices->stride[PGI_SPATIAL + 1];
+        lists.stream_taps = lists.stream;
     } else if (maximum->indices) {
         lists.taps = (uint8_t *)maximum->arena.workspace + maximum->parts.taps;
         lists.tap_step = unit->lanes;

@@ -25,8 +25,8 @@
 enum {
     ROOM_DIVISORS,
     ROOM_ZEROS, /* a source row that does not exist */
-    ROOM_KEPT   /* what is kept of two rows, for every target plane, and of two columns of channels,
-                   for every target row */
+    ROOM_KEPT,  /* what is kept of two rows, for every target plane, */
+    ROOM_ACROSS /* and of two columns of channels, for every target row */
 };
 
 static bool applicable(const pgi_problem *problem)
@@ -98,8 +98,9 @@ static bool prepare(poolgrad_plan *plan)
     pgi_divisors_measure(windows_of(&plan->problem)->extent + PGI_SPATIAL, real, &at);
     plan->room[ROOM_ZEROS] =
         pgi_place(&at, source->extent[4], plan->block, 1, (int64_t)plan->problem.element_size);
-    plan->room[ROOM_KEPT] = pgi_place(&at, 2 * (planes_together(&plan->problem) + PGI_THREES), 1,
-                                      kept_reals(plan), real);
+    plan->room[ROOM_KEPT] =
+        pgi_place(&at, 2 * planes_together(&plan->problem), 1, kept_reals(plan), real);
+    plan->room[ROOM_ACROSS] = pgi_place(&at, 2 * PGI_THREES, 1, kept_step(plan->block), real);
     plan->task_workspace = (size_t)at.end;
     return at.fits;
 }
@@ -246,6 +247,7 @@ static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, 
                   .kept = room + plan->room[ROOM_KEPT],
                   .kept_pitch = kept_reals(plan),
                   .column = kept_step(plan->block),
+                  .across = room + plan->room[ROOM_ACROSS],
                   .forward = pgi_is_forward(problem->desc.op),
                   .alpha = plan->scale.alpha,
                   .stream = work->stream}};

@@ -294,6 +294,11 @@ static void chosen_problems(void **state)
         ("avg3d:f64:ndhwc:1x17x9x8x7:k3:p1:dxbox=0+*,0+*,3+3,2+4,1+5:"
          "dybox=0+*,0+*,2+5,1+6,0+7"),
         "avgpool2d:f16:nchw:2x2x10x37:k3:p0,5x2,3:div=exclude:alpha=0.3",
+        /* many channels of a place after each other, of rows whose first columns exist, or not */
+        "avgpool2d:f32:nhwc:1x64x9x11:k3",
+        "avg2d:bf16:nhwc:1x71x9x11:k3:p2:div=exclude",
+        "avg2d:f32:nhwc:1x40x9x11:k3:p1:dxbox=0+*,0+*,0+*,5+6",
+        "avgpool3d:f16:ndhwc:1x70x5x6x7:k3:p0x1x0",
         "avg2d:f32:strided/nchw:1x2x11x33:k3:p1:dystride=33,33,0,1",
         /* maxima */
         "max2d:f32:nchw:1x1x3x3:k2:from=x",
@@ -301,6 +306,15 @@ static void chosen_problems(void **state)
         "max3d:f32:strided/ncdhw:1x16x6x1x20:k3x1x13:from=x:dystride=0,16,0,0,1",
         "max3d:f32:strided/ncdhw:1x16x4x1x20:k1x1x13:from=x:dystride=200,20,0,5,1",
         "max2d:f16:nhwc:2x5x9x7:k3:s2:p1:from=x:nan=skip",
+        /* channels that fill vectors of narrow elements, and some more; taps, and indices of them
+         */
+        "maxpool2d:bf16:nhwc:2x70x9x11:k3:s2:p1:index=u8:base=window",
+        "maxpool2d:f16:nhwc:2x64x9x10:k3:s2:p1:index=i32:base=plane:nan=last",
+        "maxpool2d:f32:nhwc:1x33x8x7:k2:s2:index=u8:base=window:nan=skip",
+        "maxpool3d:bf16:ndhwc:1x96x3x5x6:k2x3x2:p1:index=u32:base=nxc",
+        "maxpool2d:f16:nhwc:1x64x12x9:k5x3:s2:d2:p2:base=nxc_image",
+        "max2d:bf16:nhwc:2x70x11x9:k3:s2:p1:from=x:nan=leading",
+        "max3d:f16:ndhwc:1x64x5x6x7:k3:s2:p1:from=x",
         "max1d:f32:ncw:1x1x4:k3:s2:p1:from=x",
         "max1d:f32:ncw:1x1x3:k2:p5:from=x",
         "max2d:f32:nchw:2x3x7x7:k3:s2:p1:index=i32:base=plane",

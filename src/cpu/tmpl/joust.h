@@ -50,7 +50,7 @@ PGI_ALWAYS_INLINE void BODY(joust_meet)(ENTRANTS *best, const ENTRANTS *others, 
 typedef struct BODY(results) {
     STORED *winners;
     uint8_t *taps;
-    bool stream;
+    bool stream, stream_taps;
 } BODY(results);
 
 #define RESULTS BODY(results)
@@ -74,7 +74,7 @@ PGI_ALWAYS_INLINE void BODY(joust_put)(RESULTS results, const ENTRANTS *best, bo
         KEY_WORD(stream)(results.winners, bits);
     else if (results.winners)
         KEY_WORD(store)(results.winners, bits);
-    if (named && results.stream)
+    if (named && results.stream_taps)
         KEY_WORD(stream_taps)(results.taps, best->at);
     else if (named)
         KEY_WORD(store_taps)(results.taps, best->at);
@@ -219,8 +219,8 @@ PGI_ALWAYS_INLINE bool BODY(joust_rows)(RESULTS results, const STORED *x, const 
 static bool BODY(joust_streams)(const void *to, int64_t size, int64_t step, int64_t row,
                                 int64_t lanes)
 {
-    return (uintptr_t)to % PGI_LINE_BYTES == 0 && step % LANES == 0 && row % LANES == 0 &&
-           (step == lanes || lanes * size % PGI_LINE_BYTES == 0);
+    return (uintptr_t)to % PGI_LINE_BYTES == 0 && lanes % LANES == 0 && step % LANES == 0 &&
+           row % LANES == 0 && (step == lanes || lanes * size % PGI_LINE_BYTES == 0);
 }
 
 static bool BODY(joust)(void *winners, uint8_t *taps, const void *x, const pgi_joust *joust)
@@ -229,9 +229,9 @@ static bool BODY(joust)(void *winners, uint8_t *taps, const void *x, const pgi_j
     const int64_t lanes = melee->lanes;
     const RESULTS results = {
         winners, taps,
-        joust->stream && lanes % LANES == 0 &&
-            BODY(joust_streams)(winners, (int64_t)sizeof(STORED), joust->step, joust->row, lanes) &&
-            BODY(joust_streams)(taps, 1, joust->tap_step, joust->tap_row, lanes)};
+        joust->stream &&
+            BODY(joust_streams)(winners, (int64_t)sizeof(STORED), joust->step, joust->row, lanes),
+        joust->stream_taps && BODY(joust_streams)(taps, 1, joust->tap_step, joust->tap_row, lanes)};
 
     if (melee->taps == 0 || lanes < LANES || (melee->rows > 1 && melee->row_place) ||
         (melee->windows > 1 && melee->place_step))

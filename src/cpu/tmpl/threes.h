@@ -28,7 +28,6 @@ typedef struct PGI_NAME(threes_rows, ELEMENT) {
     const STORED *from[PGI_THREES + 2];
     STORED *to[PGI_THREES]; /* NULL: sums are only kept */
     pgi_divisors by[PGI_THREES + 2];
-    REAL *across; /* sums of the last two columns, and of the last one, of target row after row */
     bool past;
 } PGI_NAME(threes_rows, ELEMENT);
 
@@ -161,7 +160,9 @@ PGI_ALWAYS_INLINE void PGI_NAME(threes_lanes, ELEMENT)(ROWS *rows, KIND kind, in
     int64_t i;
     int t, v;
 
-#define ACROSS(n) (rows->across + (2 * t + (n)) * rows->shape.column + lane + v * LANES)
+    /* sums of the last two columns, and of the last one, of target row after row */
+#define ACROSS(n)                                                                                  \
+    ((REAL *)rows->shape.across + (2 * t + (n)) * rows->shape.column + lane + v * LANES)
     PGI_UNROLL
     for (v = 0; v < vectors; v++)
         PGI_UNROLL
@@ -255,7 +256,6 @@ PGI_ALWAYS_INLINE bool PGI_NAME(threes_of, ELEMENT)(void *const *to, const void 
     int64_t time;
     int r;
 
-    rows.across = (REAL *)shape->kept + (deep ? 2 * PGI_THREES : 2) * shape->kept_pitch;
     if (deep) /* planes have their own sums */
         rows.shape.kept = (REAL *)shape->kept + 2 * done * shape->kept_pitch;
     PGI_UNROLL
