@@ -234,7 +234,8 @@ typedef struct pgi_found {
 } pgi_found;
 
 /* The windows of a stretch on every axis, the first of which is `row` rows and `column` columns on.
- * Returns whether there is a NaN: in a layer, and of lists, it is left to its user. */
+ * Returns whether there is a NaN, which in a layer is left to its user; of lists, whether they are
+ * of no use, for that or another reason (pgi_arena_lists). */
 static bool fight_alike(const pgi_arena *arena, const pgi_found *found, int64_t row, int64_t column,
                         const char *from, bool layer, pgi_melee *melee)
 {
@@ -268,7 +269,7 @@ static bool fight_alike(const pgi_arena *arena, const pgi_found *found, int64_t 
     return true;
 }
 
-/* All taps of the windows in the planes of `depth`, at once. Returns whether there is a NaN. */
+/* All taps of the windows in the planes of `depth`, at once. Returns what fight_alike does. */
 static bool fight(const pgi_arena *arena, const pgi_stretch *depth, bool layer, int64_t h,
                   int64_t rows, const pgi_found *found)
 {

@@ -130,7 +130,8 @@ static void load_rows(void *context, int64_t d, int64_t begin, int64_t end)
             if (average->forward) {
                 part = places.end - w;
             } else if (average->plan->problem.source.stride[PGI_CHANNEL] != 1) {
-                /* squares of places and lanes that lie apart are turned, whatever divides them */
+                /* lanes that lie apart are collected, in squares if places do not: each may have
+                 * its own divisor */
                 part = places.end - w;
                 by = average->divisors;
             } else {
