@@ -128,7 +128,7 @@ poolgrad_status pgi_bad_index(const pgi_problem *problem, int64_t element, int64
 {
     const int64_t *extent = problem->desc.dy.extent; /* axes as the caller has them */
     const int axes = PGI_SPATIAL + problem->desc.rank;
-    int64_t at[PGI_AXES], rest = element;
+    int64_t at[PGI_AXES] = {0}, rest = element;
     char window[72] = "";
     size_t used = 0;
     int i;
