@@ -9,8 +9,10 @@ if(POOLGRAD_CUDA_ARCHITECTURES)
   endif()
 endif()
 
-# The table of images; `table` and `declarations` are of its entries.
-function(poolgrad_cuda_table out declarations table)
+# The table of images; `table` and `declarations` are of its entries, `newest` is the architecture of
+# those that the driver compiles.
+function(poolgrad_cuda_table out declarations table newest)
+  string(REGEX REPLACE "[^0-9]" "" newest "${newest}")
   file(CONFIGURE OUTPUT "${out}" @ONLY CONTENT
     [=[
 #include "cuda/images.h"
@@ -21,6 +23,7 @@ function(poolgrad_cuda_table out declarations table)
 const pgi_cuda_image pgi_cuda_images[] = {
 @table@    {0, 0},
 };
+const int pgi_cuda_newest = @newest@;
 _Static_assert(sizeof pgi_cuda_images / sizeof pgi_cuda_images[0] <= PGI_CUDA_MODULES + 1,
                "PGI_CUDA_MODULES is too small");
 ]=])
@@ -33,7 +36,7 @@ function(poolgrad_cuda_kernels out)
     foreach(name IN LISTS ARGN)
       string(APPEND table "    {\"${name}\", nothing},\n")
     endforeach()
-    poolgrad_cuda_table("${directory}/images.c" "static const unsigned char nothing[8];\n" "${table}")
+    poolgrad_cuda_table("${directory}/images.c" "static const unsigned char nothing[8];\n" "${table}" 0)
     set(${out} "${directory}/images.c" PARENT_SCOPE)
     return()
   endif()
@@ -74,6 +77,6 @@ extern const unsigned char pgi_cuda_image_@name@[];
     string(APPEND declarations "extern const unsigned char pgi_cuda_image_${name}[];\n")
     string(APPEND table "    {\"${name}\", pgi_cuda_image_${name}},\n")
   endforeach()
-  poolgrad_cuda_table("${directory}/images.c" "${declarations}" "${table}")
+  poolgrad_cuda_table("${directory}/images.c" "${declarations}" "${table}" "${newest}")
   set(${out} ${files} "${directory}/images.c" PARENT_SCOPE)
 endfunction()

@@ -378,6 +378,7 @@ static poolgrad_status add_gradient(poolgrad_cuda_plan *plan, const pgi_cell_sha
                      twos ? "two_gradient" : "cell_gradient",
                      twos ? two_detail(shape, width) : bits, shape, &step, &wanted, error));
     step->places_in = codes;
+    step->early = from_codes;
     cell = &step->parameters.cell;
     pgi_cell_fill(cell, plan, shape, &problem->target, &problem->source, names);
     cell->checks = plan->checks;

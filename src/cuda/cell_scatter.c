@@ -94,6 +94,7 @@ poolgrad_status pgi_cell_add_scatter(poolgrad_cuda_plan *plan, const pgi_cell_sh
              pgi_cuda_type(problem->desc.dtype));
     step = pgi_cuda_step_add(plan, "scatter", name, threads, 3 * (int)all.tile_bytes);
     step->places_in = codes;
+    step->early = codes != PGI_CUDA_NOWHERE;
     step->parameters.scatter = all;
     PGI_TRY(pgi_cuda_step_find(plan, step, error));
     *possible = spread(plan, step, shape->lanes);

@@ -15,6 +15,9 @@
 /* The oldest architecture that there are kernels for. */
 #define LEAST_COMPUTE 80
 
+/* The oldest whose kernels can begin while the one before them ends. */
+#define OVERLAPPING_MAJOR 9
+
 /* More shared memory than this a kernel must ask for. */
 #define PLAIN_SHARED 49152
 
@@ -126,6 +129,9 @@ static poolgrad_status make_device(int32_t ordinal, pgi_cuda_device *device, poo
     device->ordinal = ordinal;
     device->multiprocessors = info.multiprocessors;
     device->cache = info.cache;
+    /* kernels for older architectures do not await each other */
+    device->overlaps =
+        info.compute_major >= OVERLAPPING_MAJOR && pgi_cuda_newest >= 10 * OVERLAPPING_MAJOR;
     result =
         device->driver->device_attribute(&device->shared, PGI_CUDA_MOST_SHARED, device->handle);
     if (result == PGI_CUDA_SUCCESS && !device->context)

@@ -5,6 +5,8 @@
 
 #include "cuda/driver.h"
 
+#include <stdbool.h>
+
 enum {
     PGI_CUDA_DEVICES = 64,
     PGI_CUDA_MODULES = 32
@@ -20,6 +22,7 @@ typedef struct pgi_cuda_device {
     int multiprocessors;
     int shared;    /* bytes of shared memory that a block can have */
     int64_t cache; /* bytes of L2 */
+    bool overlaps; /* kernels can begin while the one before them ends */
 } pgi_cuda_device;
 
 /* The device, its kernels loaded. */

@@ -39,7 +39,7 @@ static const struct {
     {"cuFuncGetAttribute", offsetof(pgi_cuda_driver, function_get)},
     {"cuFuncSetAttribute", offsetof(pgi_cuda_driver, function_set)},
     {"cuOccupancyMaxActiveBlocksPerMultiprocessor", offsetof(pgi_cuda_driver, occupancy)},
-    {"cuLaunchKernel", offsetof(pgi_cuda_driver, launch)},
+    {"cuLaunchKernelEx", offsetof(pgi_cuda_driver, launch)},
     {"cuMemAlloc_v2", offsetof(pgi_cuda_driver, allocate)},
     {"cuMemFree_v2", offsetof(pgi_cuda_driver, release)},
     {"cuMemcpyHtoD_v2", offsetof(pgi_cuda_driver, copy_to_device)},

@@ -29,8 +29,29 @@ enum {
     PGI_CUDA_MEMORY_DEVICE = 2,
 
     PGI_CUDA_FUNCTION_SHARED = 1,
-    PGI_CUDA_FUNCTION_DYNAMIC_SHARED = 8
+    PGI_CUDA_FUNCTION_DYNAMIC_SHARED = 8,
+
+    PGI_CUDA_LAUNCH_EARLY = 6
 };
+
+/* Of a launch. EARLY: it may begin while the kernel before it on the stream still runs, if that
+ * allows it, and waits by itself for what that does. */
+typedef struct pgi_cuda_attribute {
+    int id;
+    int padding;
+    union {
+        int allowed;
+        char bytes[64];
+    } value;
+} pgi_cuda_attribute;
+
+typedef struct pgi_cuda_launch {
+    unsigned grid_x, grid_y, grid_z, block_x, block_y, block_z;
+    unsigned shared;
+    void *stream;
+    pgi_cuda_attribute *attributes;
+    unsigned attribute_count;
+} pgi_cuda_launch;
 
 typedef struct pgi_cuda_driver {
     int (*init)(unsigned flags);
@@ -50,9 +71,7 @@ typedef struct pgi_cuda_driver {
     int (*function_get)(int *value, int attribute, void *function);
     int (*function_set)(void *function, int attribute, int value);
     int (*occupancy)(int *blocks, void *function, int block_size, size_t shared);
-    int (*launch)(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                  unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
-                  void *stream, void **parameters, void **extra);
+    int (*launch)(const pgi_cuda_launch *launch, void *function, void **parameters, void **extra);
     int (*allocate)(pgi_cuda_address *memory, size_t bytes);
     int (*release)(pgi_cuda_address memory);
     int (*copy_to_device)(pgi_cuda_address to, const void *from, size_t bytes);

@@ -125,6 +125,26 @@ static pgi_cuda_memory memory_of(const pgi_cuda_step *step, const poolgrad_buffe
     return memory;
 }
 
+static int launch(const poolgrad_cuda_plan *plan, const pgi_cuda_step *step, void *stream,
+                  void **parameters)
+{
+    pgi_cuda_attribute early = {.id = PGI_CUDA_LAUNCH_EARLY, .value = {.allowed = 1}};
+    const pgi_cuda_launch made = {
+        .grid_x = step->grid_x,
+        .grid_y = step->grid_y,
+        .grid_z = 1,
+        .block_x = (unsigned)step->block,
+        .block_y = 1,
+        .block_z = 1,
+        .shared = (unsigned)step->shared,
+        .stream = stream,
+        .attributes = &early,
+        .attribute_count = step->early && plan->device->overlaps ? 1 : 0,
+    };
+
+    return plan->device->driver->launch(&made, step->function, parameters, NULL);
+}
+
 static poolgrad_status launch_all(const poolgrad_cuda_plan *plan, const poolgrad_buffers *read,
                                   const pgi_work *work, void *stream, poolgrad_error *error)
 {
@@ -143,8 +163,7 @@ static poolgrad_status launch_all(const poolgrad_cuda_plan *plan, const poolgrad
 
         if (step.grid_x == 0)
             continue;
-        result = driver->launch(step.function, step.grid_x, step.grid_y, 1, (unsigned)step.block, 1,
-                                1, (unsigned)step.shared, stream, parameters, NULL);
+        result = launch(plan, &step, stream, parameters);
         if (result != PGI_CUDA_SUCCESS)
             return pgi_cuda_fail(driver, result, "launching a kernel", error);
     }

@@ -11,4 +11,7 @@ typedef struct pgi_cuda_image {
 
 extern const pgi_cuda_image pgi_cuda_images[];
 
+/* The newest architecture that they are for; 0: none. */
+extern const int pgi_cuda_newest;
+
 #endif

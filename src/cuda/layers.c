@@ -24,17 +24,6 @@
 #define SIDE(side) side,
 static const int sides[] = {PGI_LAYERS_SIDES(SIDE) 0};
 
-/* The side of the windows, if there are kernels for it; 0 otherwise. */
-static int side_of(const pgi_problem *problem)
-{
-    const int64_t side = pgi_cuda_side(problem);
-    const int *known = sides;
-
-    while (*known && *known != side)
-        known++;
-    return *known;
-}
-
 static bool make_axis(const pgi_problem *problem, int i, pgi_cuda_layers_axis *made)
 {
     const pgi_tensor *source = &problem->source, *target = &problem->target;
@@ -158,7 +147,7 @@ static bool deal(const poolgrad_cuda_plan *plan, int side, pgi_cuda_step *step,
 static poolgrad_status prepare(poolgrad_cuda_plan *plan, bool *possible, poolgrad_error *error)
 {
     const pgi_problem *problem = &plan->problem;
-    const int side = side_of(problem), bytes = (int)problem->element_size;
+    const int side = pgi_cuda_side(problem, sides), bytes = (int)problem->element_size;
     char kernel[PGI_CUDA_NAME];
     pgi_cuda_layers layers;
     pgi_cuda_step *step;

@@ -14,17 +14,6 @@
 static const int sides[4][32] = {
     {0}, {PGI_MARCH_SIDES_1(SIDE)}, {PGI_MARCH_SIDES_2(SIDE)}, {PGI_MARCH_SIDES_3(SIDE)}};
 
-/* The side of the windows, if there are kernels for it; 0 otherwise. */
-static int side_of(const pgi_problem *problem)
-{
-    const int *known = sides[problem->desc.rank];
-    const int64_t side = pgi_cuda_side(problem);
-
-    while (*known && *known != side)
-        known++;
-    return *known;
-}
-
 static pgi_cuda_march_axis make_axis(const pgi_problem *problem, int i)
 {
     const pgi_tensor *source = &problem->source, *target = &problem->target;
@@ -474,7 +463,7 @@ static poolgrad_status add_march(poolgrad_cuda_plan *plan, pgi_cuda_march *march
 static poolgrad_status prepare(poolgrad_cuda_plan *plan, bool *possible, poolgrad_error *error)
 {
     const pgi_problem *problem = &plan->problem;
-    const int side = side_of(problem);
+    const int side = pgi_cuda_side(problem, sides[problem->desc.rank]);
     pgi_cuda_march march;
     pgi_march_shape shape = PGI_MARCH_SINGLES;
     int each, threads;

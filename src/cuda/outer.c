@@ -45,7 +45,7 @@ int64_t pgi_cuda_source_begin(const pgi_problem *problem)
                source->stride[PGI_CHANNEL];
 }
 
-int64_t pgi_cuda_side(const pgi_problem *problem)
+int pgi_cuda_side(const pgi_problem *problem, const int *known)
 {
     const int64_t side = problem->axis[2].kernel;
     int i;
@@ -57,7 +57,9 @@ int64_t pgi_cuda_side(const pgi_problem *problem)
             !problem->gather[i].filled)
             return 0;
     }
-    return side;
+    while (*known && *known != side)
+        known++;
+    return *known;
 }
 
 int64_t pgi_cuda_shift(const pgi_problem *problem, int i)

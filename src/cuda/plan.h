@@ -36,6 +36,7 @@ typedef struct pgi_cuda_step {
     unsigned grid_x, grid_y;
     void *function;
     int resident; /* blocks on a multiprocessor */
+    bool early;   /* it may begin before the last step has ended: its kernel awaits that */
 
     pgi_cuda_address table; /* memory of the device that is the plan's, or 0 */
 
@@ -116,9 +117,9 @@ bool pgi_cuda_has_lanes(const pgi_problem *problem);
 /* Where the target's first batch and channel lie in the source. */
 int64_t pgi_cuda_source_begin(const pgi_problem *problem);
 
-/* The side of windows that have the same on all axes, stride 1 and filled runs; 0 if they have not.
- */
-int64_t pgi_cuda_side(const pgi_problem *problem);
+/* The side of windows that have the same on all axes, stride 1 and filled runs, if it is one of
+ * those that are known, which end with a 0; else 0. */
+int pgi_cuda_side(const pgi_problem *problem, const int *known);
 
 /* With stride 1: the first source of the first target on an axis, both counted from the first of
  * their views. */

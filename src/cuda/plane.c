@@ -20,8 +20,7 @@
 #define THREADS_ONE  128
 #define THREADS_MANY 512
 
-/* Warps of a block whose lanes have a plane each, at most, and bytes that they load at once. */
-#define LANES_WARPS  24
+/* Bytes that lanes which have a plane each load at once. */
 #define LANES_LOADED 16
 
 /* Threads backward; slots of a chunk for which a block has fewer planes. */
@@ -221,7 +220,7 @@ static int64_t lanes_warps(const pgi_cuda_plane *plane)
 {
     const int64_t lines = pgi_max(plane->in[1], plane->out[2]);
 
-    return pgi_ceil_div(pgi_ceil_div(lines, pgi_ceil_div(lines, LANES_WARPS)), 2) * 2;
+    return pgi_ceil_div(pgi_ceil_div(lines, pgi_ceil_div(lines, PGI_PLANE_LANES_WARPS)), 2) * 2;
 }
 
 /* What a block takes whose lanes have a plane each: keys, and taps of the winners of rows if keys
@@ -358,8 +357,10 @@ static poolgrad_status prepare(poolgrad_cuda_plan *plan, bool *possible, poolgra
             return POOLGRAD_OK;
         step->places_out = places;
         PGI_TRY(add_gradient(plan, &gradient, true, possible, &step, error));
-        if (*possible)
+        if (*possible) {
             step->places_in = places;
+            step->early = true;
+        }
         return POOLGRAD_OK;
     }
     plan->checks = true;

@@ -34,7 +34,7 @@ fail cuModuleLoadData:1:200 grad "$EXAMPLE" dy.npy -o dx.npy --device cuda
 fail cuMemAlloc_v2:1:2 grad "$EXAMPLE" dy.npy -o dx.npy --device cuda
 fail cuMemAlloc_v2:2:2 grad "$EXAMPLE" dy.npy -o dx.npy --device cuda
 fail cuMemcpyHtoD_v2:2:700 grad "$EXAMPLE" dy.npy -o dx.npy --device cuda
-fail cuLaunchKernel:1:701 grad "$EXAMPLE" dy.npy -o dx.npy --device cuda
+fail cuLaunchKernelEx:1:701 grad "$EXAMPLE" dy.npy -o dx.npy --device cuda
 fail cuStreamSynchronize:1:700 grad "$EXAMPLE" dy.npy -o dx.npy --device cuda
 fail cuMemcpyDtoH_v2:1:700 grad "$EXAMPLE" dy.npy -o dx.npy --device cuda
 absent dx.npy
@@ -42,4 +42,4 @@ fail cuDeviceGetName:1:999 info | grep '^cuda'
 fail cuDeviceGetName:1:999 bench "$EXAMPLE" --device cuda
 fail cuMemAlloc_v2:1:2 bench "$EXAMPLE" --device cuda --quiet
 fail cuMemAlloc_v2:3:2 bench "$EXAMPLE" --device cuda --quiet
-fail cuLaunchKernel:3:701 bench "$EXAMPLE" --device cuda --quiet
+fail cuLaunchKernelEx:3:701 bench "$EXAMPLE" --device cuda --quiet

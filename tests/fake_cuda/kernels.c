@@ -9,6 +9,7 @@
 enum {
     FUNCTION_SHARED = 1, /* the driver's numbers */
     FUNCTION_DYNAMIC_SHARED = 8,
+    LAUNCH_EARLY = 6,
 
     /* Of a multiprocessor. */
     RESIDENT_THREADS = 2048,
@@ -170,19 +171,31 @@ static int check_parameters(const fake_kernel *kernel, void **parameters)
     return FAKE_SUCCESS;
 }
 
-FAKE_API int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                            unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
-                            void *stream, void **parameters, void **extra)
+/* What a launch is told, and the only attribute of one that is known: that it may begin before the
+ * one before it has ended. */
+typedef struct fake_launch {
+    unsigned grid[3], block[3], shared;
+    void *stream;
+    const struct {
+        int id, padding;
+        int value[16];
+    } * attributes;
+    unsigned attribute_count;
+} fake_launch;
+
+FAKE_API int cuLaunchKernelEx(const fake_launch *launch, void *function, void **parameters,
+                              void **extra)
 {
-    const unsigned grid[3] = {grid_x, grid_y, grid_z}, block[3] = {block_x, block_y, block_z};
     const fake_work work = {.kind = FAKE_LAUNCH};
     int result = fake_begin(__func__, FAKE_CURRENT);
 
-    if (!result && (!function || extra))
+    if (!result && (!function || extra || launch->attribute_count > 1 ||
+                    (launch->attribute_count == 1 && (launch->attributes->id != LAUNCH_EARLY ||
+                                                      launch->attributes->value[0] != 1))))
         result = FAKE_INVALID_VALUE;
     if (!result)
-        result = check_launch(function, grid, block, shared);
+        result = check_launch(function, launch->grid, launch->block, launch->shared);
     if (!result)
         result = check_parameters(function, parameters);
-    return fake_end(result ? result : fake_put(stream, &work));
+    return fake_end(result ? result : fake_put(launch->stream, &work));
 }

@@ -335,12 +335,12 @@ static case_of_buffers make_case(const char *problem)
 static void expect_refused(const case_of_buffers *c, const poolgrad_buffers *buffers, void *stream,
                            poolgrad_status expected, const char *words)
 {
-    const long launches = fake->calls("cuLaunchKernel");
+    const long launches = fake->calls("cuLaunchKernelEx");
     poolgrad_error error;
 
     expect_error(poolgrad_cuda_execute(c->plan, buffers, stream, &error), &error, expected, words);
     expect_error(poolgrad_cuda_check(c->plan, buffers, stream, &error), &error, expected, words);
-    assert_int_equal(fake->calls("cuLaunchKernel"), launches);
+    assert_int_equal(fake->calls("cuLaunchKernelEx"), launches);
     assert_int_equal(fake->depth(), 1);
     assert_int_equal(poolgrad_cuda_execute(c->plan, &c->good, NULL, &error), POOLGRAD_OK);
     assert_int_equal(poolgrad_cuda_check(c->plan, &c->good, NULL, &error), POOLGRAD_OK);
@@ -508,7 +508,7 @@ static void test_executing_fails(void **state)
         {"cuCtxPushCurrent_v2", "turning to the device failed: ", 0, 1},
         {"cuStreamGetCtx", "looking at the stream failed: ", 0, 1},
         {"cuMemsetD8Async", "writing to the workspace failed: ", 0, 1},
-        {"cuLaunchKernel", "launching a kernel failed: CUDA_ERROR_LAUNCH_OUT_OF", 0, 2},
+        {"cuLaunchKernelEx", "launching a kernel failed: CUDA_ERROR_LAUNCH_OUT_OF", 0, 2},
         {"cuCtxPushCurrent_v2", "turning to the device failed: ", 1, 1},
         {"cuStreamSynchronize", "waiting for the device failed: ", 1, 2},
         {"cuMemcpyDtoHAsync_v2", "waiting for the device failed: ", 1, 1},

@@ -3,6 +3,7 @@
 // times: a thread has V channels of a window. `windows` are where the codes are stored. Every index
 // is checked; one that is bad, or says that there is no winner, becomes a code that no tap has.
 #include "cuda/kernels/cell_gradient.cuh"
+#include "cuda/kernels/step.cuh"
 #include "cuda/kernels/two.cuh"
 
 // How many of two multiples of a unit something has reached.
@@ -29,6 +30,7 @@ __device__ static void make_codes(const pgi_cuda_cell &cell, const pgi_cuda_memo
                                               max(0, cell.pad[1] - 2 * oh), 0);
     const bool vectors = cell.vectors && (uintptr_t)memory.indices % 16 == 0;
 
+    admit_next_step();
     if (v >= cell.inner)
         return;
     for (unsigned u = blockIdx.y; u < cell.outer; u += gridDim.y) {

@@ -76,6 +76,18 @@ __device__ inline void store_sums(const pgi_cuda_cell &cell, T *to, const pgi_re
     }
 }
 
+/* What names winners, of every type: indices, or codes, which two_gradient.cu has for elements of
+ * two bytes. */
+#define PGI_CELL_INDICES(each, suffix, type)                                                       \
+    each(64, int64_t, suffix, type) each(32, uint32_t, suffix, type)
+
+#define PGI_CELL_NAMES(each)                                                                       \
+    PGI_CELL_INDICES(each, f32, float)                                                             \
+    PGI_CELL_INDICES(each, f64, double)                                                            \
+    PGI_CELL_INDICES(each, f16, pgi_f16)                                                           \
+    PGI_CELL_INDICES(each, bf16, pgi_bf16)                                                         \
+    each(8, uint8_t, f32, float) each(8, uint8_t, f64, double)
+
 /* What a position compares with: the place that an index stands for, or a code. What is not in the
  * plane, or not there, becomes a number that no position has. */
 template <typename Name> __device__ inline int winner_of(Name name, int64_t base, bool there)

@@ -2,6 +2,7 @@
 // The gradient of max pooling with stride 2, channels last: a thread has V channels of the
 // positions of a cell, and goes along W.
 #include "cuda/kernels/cell_gradient.cuh"
+#include "cuda/kernels/step.cuh"
 
 // The windows that reach a cell: DEPTH x SIDE of a column, in V channels each. With three axes they
 // are so many that there are registers for few channels.
@@ -272,6 +273,7 @@ __device__ static void gradient_lanes(const pgi_cuda_cell &cell, const pgi_cuda_
 
     if (v >= cell.inner)
         return;
+    await_last_step();
     line.jd = (int)(slice - segment * (unsigned)cell.cells[0]);
     line.slices = pgi_cell_reach::of_slices<Block::TAPS, Block::AXES>(cell, line.jd);
     line.jh = (int)(row - slice * (unsigned)cell.cells[1]);
@@ -324,13 +326,4 @@ __device__ static void gradient_lanes(const pgi_cuda_cell &cell, const pgi_cuda_
     LANES(2, 3, width, name, suffix, type)                                                         \
     LANES(3, 3, width, name, suffix, type)
 
-#define INDICES(suffix, type)                                                                      \
-    NAMES(64, int64_t, suffix, type)                                                               \
-    NAMES(32, uint32_t, suffix, type)
-
-INDICES(f32, float)
-INDICES(f64, double)
-INDICES(f16, pgi_f16)
-INDICES(bf16, pgi_bf16)
-NAMES(8, uint8_t, f32, float)
-NAMES(8, uint8_t, f64, double)
+PGI_CELL_NAMES(NAMES)

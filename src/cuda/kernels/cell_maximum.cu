@@ -6,6 +6,7 @@
 // replaced by the nearest inside, which changes no maximum, and in the end its code by that one's.
 // Where nothing is NaN, that and "larger wins" are all there is to do.
 #include "cuda/kernels/cell.cuh"
+#include "cuda/kernels/step.cuh"
 #include "cuda/kernels/winner.cuh"
 
 #include <math_constants.h>
@@ -365,6 +366,7 @@ __device__ static void maximum_rows(const pgi_cuda_cell &cell, const pgi_cuda_me
     const bool pairs = cell.pairs && is_aligned<T, Taps::OWN>((const T *)memory.target);
     Taps taps;
 
+    admit_next_step();
     if (v >= cell.inner)
         return;
     taps.column = 2 * ow;
@@ -397,6 +399,7 @@ __device__ static void maximum_lanes(const pgi_cuda_cell &cell, const pgi_cuda_m
     const bool keep = cell.vectors && is_aligned<T, Taps::OWN>((const T *)memory.target);
     Taps taps;
 
+    admit_next_step();
     if (v >= cell.inner)
         return;
     taps.vectors = cell.vectors && is_aligned<T, Taps::OWN>((const T *)memory.source);

@@ -2,6 +2,7 @@
 // The gradient of max pooling with stride 2, channels first: a thread has V places of a row and
 // those below them, and goes down.
 #include "cuda/kernels/cell_gradient.cuh"
+#include "cuda/kernels/step.cuh"
 
 // V neighbours of a row and the windows side by side that reach them, of which the thread has OWN:
 // the others are its neighbours'. E is the padding. SIDE: how many windows reach a cell on an axis.
@@ -303,6 +304,7 @@ __device__ static void gradient_rows(const pgi_cuda_cell &cell, const pgi_cuda_m
 
     if (v >= cell.inner)
         return;
+    await_last_step();
     line.jd = (int)(slice - member * (unsigned)cell.cells[0]);
     line.slices = pgi_cell_reach::of_slices<Span::TAPS, Span::AXES>(cell, line.jd);
     line.column = column;
@@ -361,13 +363,4 @@ __device__ static void gradient_rows(const pgi_cuda_cell &cell, const pgi_cuda_m
     ROWS(3, 0, 3, width, name, suffix, type)                                                       \
     ROWS(3, 1, 3, width, name, suffix, type)
 
-#define INDICES(suffix, type)                                                                      \
-    NAMES(64, int64_t, suffix, type)                                                               \
-    NAMES(32, uint32_t, suffix, type)
-
-INDICES(f32, float)
-INDICES(f64, double)
-INDICES(f16, pgi_f16)
-INDICES(bf16, pgi_bf16)
-NAMES(8, uint8_t, f32, float)
-NAMES(8, uint8_t, f64, double)
+PGI_CELL_NAMES(NAMES)

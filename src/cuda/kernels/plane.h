@@ -14,6 +14,9 @@
 /* The same where a lane has a plane: winners' taps in a row then make a word, 4 bits each. */
 #define PGI_PLANE_LANES_RUN 8
 
+/* Warps of a block of such lanes, at most. */
+#define PGI_PLANE_LANES_WARPS 24
+
 /* Windows that are added together, backward, and places that are loaded together, forward. */
 #define PGI_PLANE_GROUP 4
 

@@ -7,6 +7,7 @@
 // order, and adds those whose winners lie there. Other warps fetch windows meanwhile, and check
 // their indices; two chunks of windows take turns.
 #include "cuda/kernels/plane.cuh"
+#include "cuda/kernels/step.cuh"
 #include "cuda/kernels/vector.cuh"
 
 #define WARP     32
@@ -432,6 +433,7 @@ __device__ static void plane_gradient(const pgi_cuda_plane &all, const pgi_cuda_
         shelf.member[thread] = member_of(all, thread);
     __syncthreads();
     band = band_of(all, shelf.member[member], thread / all.members);
+    await_last_step();
     if (!adds) {
         errand.begin(all, shelf.member, thread - ADDERS);
 #pragma unroll

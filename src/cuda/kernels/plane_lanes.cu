@@ -5,10 +5,12 @@
 // of windows in registers, and leaves winners where it had read before; then, down a column of
 // these, the winners of all.
 #include "cuda/kernels/award.cuh"
+#include "cuda/kernels/step.cuh"
 #include "cuda/kernels/vector.cuh"
 
-#define WARP 32
-#define RUN  PGI_PLANE_LANES_RUN
+#define WARP    32
+#define RUN     PGI_PLANE_LANES_RUN
+#define THREADS (PGI_PLANE_LANES_WARPS * WARP)
 
 // Places that a thread loads vectors of before it makes keys of the first.
 #define BATCH 4
@@ -354,10 +356,11 @@ __device__ static void plane_lanes(const pgi_cuda_plane &all, const pgi_cuda_mem
 }
 
 #define MAXIMUM(kernel, width, index, suffix, type)                                                \
-    extern "C" __global__ void __launch_bounds__(768, 1)                                           \
+    extern "C" __global__ void __launch_bounds__(THREADS, 1)                                       \
         pgi_plane_lanes_##kernel##_##width##_##suffix(const __grid_constant__ pgi_cuda_plane all,  \
                                                       const pgi_cuda_memory memory)                \
     {                                                                                              \
+        admit_next_step();                                                                         \
         plane_lanes<type, index, kernel>(all, memory);                                             \
     }
 

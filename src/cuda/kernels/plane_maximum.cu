@@ -4,6 +4,7 @@
 // what windows have outside the plane; neighbouring threads have neighbouring lines, an odd number
 // of elements apart, and leave what they find as lines of the next axis.
 #include "cuda/kernels/award.cuh"
+#include "cuda/kernels/step.cuh"
 #include "cuda/kernels/vector.cuh"
 
 #define RUN   PGI_PLANE_RUN
@@ -222,6 +223,7 @@ __device__ static void plane_maximum(const pgi_cuda_plane &all, const pgi_cuda_m
     extern "C" __global__ void __launch_bounds__(512, 2) pgi_plane_maximum_##width##_##suffix(     \
         const __grid_constant__ pgi_cuda_plane all, const pgi_cuda_memory memory)                  \
     {                                                                                              \
+        admit_next_step();                                                                         \
         plane_maximum<type, index>(all, memory);                                                   \
     }
 

@@ -7,6 +7,7 @@
 // and on W. In one phase no two have the same winner.
 #include "cuda/kernels/cell_gradient.cuh"
 #include "cuda/kernels/scatter.h"
+#include "cuda/kernels/step.cuh"
 
 template <typename Element, typename Named, bool CHANNELS> struct pgi_scatter_kind {
     typedef Element T;
@@ -345,6 +346,7 @@ __device__ static void scatter(const pgi_cuda_scatter &all, const pgi_cuda_memor
 
     for (unsigned i = threadIdx.x; i < 3 * all.tile_bytes / sizeof(float); i += blockDim.x)
         ((float *)sums)[i] = 0;
+    await_last_step();
     spot.names = (const Name *)memory.indices + share.plane.offset(cell.names) +
                  (place_offset(cell.names, first, share.oh) + share.ow * cell.names.place[2]);
     spot.dy = (const T *)memory.source + share.plane.offset(cell.windows) +

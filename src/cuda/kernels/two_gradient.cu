@@ -3,6 +3,7 @@
 // cell_rows.cu and cell_lanes.cu make it, but two windows at a time, whose codes and terms are the
 // halves of words. A position that at most two windows reach has its sum in these; others have
 // theirs in f32.
+#include "cuda/kernels/step.cuh"
 #include "cuda/kernels/two_block.cuh"
 
 // ----------------------------------------------------------- channels first
@@ -241,6 +242,7 @@ __device__ static void gradient_rows(const pgi_cuda_cell &cell, const pgi_cuda_m
 
     if (v >= cell.inner)
         return;
+    await_last_step();
     line.room = cell.in[2] - column;
     line.windows = cell.out[2] - column / 2;
     line.other = kept(clamped(other, cell.out[2]) - own);
@@ -481,6 +483,7 @@ __device__ static void gradient_lanes(const pgi_cuda_cell &cell, const pgi_cuda_
 
     if (v >= cell.inner)
         return;
+    await_last_step();
     line.store = cell.vectors && is_aligned<T, Lane::V>((const T *)memory.target);
     line.load = cell.vectors && is_aligned<T, Lane::V>((const T *)memory.source);
     line.slice[0] = 2 * jd - cell.pad[0] >= 0;

@@ -2,6 +2,7 @@
 // The winners of windows of 2 or 3 with stride 2 in x, of elements of two bytes: as cell_maximum.cu
 // finds them, but two windows at a time, whose values are the halves of words. Channels first they
 // lie side by side; channels last they are those of two channels.
+#include "cuda/kernels/step.cuh"
 #include "cuda/kernels/two.cuh"
 
 // The best of some taps in row-major order, if none is NaN.
@@ -287,6 +288,7 @@ __device__ static void winners_rows(const pgi_cuda_cell &cell, const pgi_cuda_me
     pgi_two_line<Taps> line = {share.across, ow, {0, 0}, {0, 0}, true, {0}};
     Taps taps;
 
+    admit_next_step();
     if (v >= cell.inner)
         return;
     taps.room = cell.in[2] - column;
@@ -334,6 +336,7 @@ __device__ static void winners_lanes(const pgi_cuda_cell &cell, const pgi_cuda_m
     pgi_two_line<Taps> line = {share.across, ow, {0, 0}, {0, 0}, true, {0}};
     Taps taps;
 
+    admit_next_step();
     if (v >= cell.inner)
         return;
     line.columns = pgi_cell_clip::of<K>(ow, cell.pad[2], cell.in[2]);
