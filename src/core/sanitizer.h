@@ -11,15 +11,18 @@
 #define PGI_SANITIZED
 #endif
 
-/* Says that memory may be read though not all of it was written: vectors reach past the end of
- * rows, into lanes whose results are never stored. */
+/* PGI_MAY_READ says that memory may be read though not all of it was written: vectors reach past the
+ * end of rows, into lanes whose results are never stored. PGI_WRITTEN says that an instruction
+ * stored there which MemorySanitizer does not know; it looks at what such a one is given. */
 #if __has_feature(memory_sanitizer)
 #include <sanitizer/msan_interface.h>
 #define PGI_MAY_READ(memory, bytes) __msan_unpoison(memory, bytes)
+#define PGI_WRITTEN(memory, bytes)  __msan_unpoison(memory, bytes)
 #endif
 #endif
 #ifndef PGI_MAY_READ
 #define PGI_MAY_READ(memory, bytes) ((void)(memory), (void)(bytes))
+#define PGI_WRITTEN(memory, bytes)  ((void)(memory), (void)(bytes))
 #endif
 
 #endif

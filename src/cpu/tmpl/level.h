@@ -15,16 +15,19 @@
 
 #include <math.h>
 
-#define PGI_ALWAYS_INLINE static inline __attribute__((always_inline))
-
-/* Before a loop of few, constant turns that must not remain one; but where a sanitizer checks every
+/* PGI_ALWAYS_INLINE makes constants of arguments, and PGI_UNROLL stands before a loop of few,
+ * constant turns that must not remain one. Both are for speed alone; where a sanitizer checks every
  * access, a level of such code takes it many minutes to compile. */
 #if defined(PGI_SANITIZED)
+#define PGI_ALWAYS_INLINE static inline
 #define PGI_UNROLL
-#elif defined(__clang__)
+#else
+#define PGI_ALWAYS_INLINE static inline __attribute__((always_inline))
+#if defined(__clang__)
 #define PGI_UNROLL _Pragma("clang loop unroll(full)")
 #else
 #define PGI_UNROLL _Pragma("GCC unroll 64")
+#endif
 #endif
 
 #define PGI_LARGER(a, b)  ((a) > (b) ? (a) : (b))
