@@ -103,7 +103,7 @@ static const pgi_level *best_level(void)
         .separate_places = maxima->separate_f32, .melee = maxima->melee_##element,                 \
         .joust = maxima->joust_##element, .final = maxima->final_##type,                           \
         .number = {maxima->number_i64, maxima->number_i32, maxima->number_u32, maxima->number_u8}, \
-        .name = {maxima->name_i64, maxima->name_i32, maxima->name_u32, maxima->name_u8},           \
+        .name = {maxima->name_i64, maxima->name_i32, maxima->name_u32},                            \
         .trace = {maxima->trace_i64, maxima->trace_i32, maxima->trace_u32},                        \
         .follow = maxima->follow_u8, .vouch = maxima->vouch_u8, .deal = maxima->deal_##type,       \
         .award = maxima->award_##element,                                                          \

@@ -11,9 +11,11 @@
 /* Elements of rows that are too short for vectors: with fewer, a place of many channels or batch
  * elements makes a better row, also if they have to be brought together. */
 #define SHORT_ROW 16
-/* The same where every place of y picks its own terms, as adaptive windows do (7x7 to 16x16, f32
- * NCX: 2.4 ms and so 0.97; the gradient of 14x14 to 32x32 would take 5.9 instead of 2.8). */
-#define SHORT_PICKED 48
+/* The same where every place picks its own terms, as those of adaptive windows do (7x7 to 16x16,
+ * f32 NCX, forward: 2.4 ms and so 0.97); of a gradient less, since it divides all that it brings
+ * together (14x14 to 32x32 would take 5.9 instead of 2.8). */
+#define SHORT_PICKED          48
+#define SHORT_PICKED_GRADIENT 24
 /* Reals of such a row, about; what there must be of channels or batch elements, and of planes,
  * since such rows cost a microsecond beforehand. */
 #define LANES_ROW    1024
@@ -220,14 +222,14 @@ int64_t pgi_lanes_apart(pgi_problem *problem)
         pgi_max(source->extent[PGI_SPATIAL + 2], target->extent[PGI_SPATIAL + 2]);
     const int64_t lanes =
         pgi_min(LANES_ROW / pgi_max(places, 1) / LEAST_LANES * LEAST_LANES, MOST_LANES);
-    const bool picked = problem->axis[2].adaptive && pgi_is_forward(problem->desc.op);
+    const int64_t picked = pgi_is_forward(problem->desc.op) ? SHORT_PICKED : SHORT_PICKED_GRADIENT;
 
     if (target->elements == 0)
         return 1;
     /* one layout to the other */
     if (!pgi_channels_inside(target) && pgi_channels_inside(source) && channels >= LEAST_LANES)
         return pgi_max(lanes, LEAST_LANES);
-    if (!pgi_rows_below(problem, picked ? SHORT_PICKED : SHORT_ROW))
+    if (!pgi_rows_below(problem, problem->axis[2].adaptive ? picked : SHORT_ROW))
         return 1;
     if (channels < batch && channels < 2 * LEAST_LANES) {
         exchange_axes(&problem->source, PGI_BATCH, PGI_CHANNEL);

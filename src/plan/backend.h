@@ -235,27 +235,35 @@ typedef struct pgi_spread {
 
 typedef void pgi_spread_fn(void *const *to, const void *from, const pgi_spread *shape);
 
-/* Averages of 3x3 windows with stride 1, both ways: PGI_THREES source rows that follow those of the
- * calls before, each `width` groups of `lanes` elements side by side, and the target rows that each
- * is the last for, `places` groups, or NULL where there is none. Group i takes what exists of three
- * columns from column first + i on, first being at least -2. So many times: rows that follow lie
- * pitches further. False if a quotient is in doubt: then all is to be repeated `exactly`.
- * 3x3x3, `deep`: one row of each of PGI_THREES + 2 planes that follow each other, and of the target
- * planes that the last PGI_THREES are the last for.
- * `by` are the divisors of the columns of source rows; forward, of the places of target rows. */
+/* Averages of 3x3 windows with stride 1, both ways: PGI_THREES target rows below each other, each
+ * `places` groups of `lanes` elements side by side, or NULL where there is none, and the two more
+ * source rows that reach them, each `width` groups. Group i takes what exists of three columns from
+ * column first + i on, first being at least -2. So many times: rows that follow lie pitches
+ * further. False if a quotient is in doubt: then all is to be repeated `exactly`. What the last two
+ * source rows can do is only looked at if they are the `last`; otherwise they come again as the
+ * first. 3x3x3, `deep`: target rows are of planes that follow each other, and source rows, too; the
+ * rows of the calls before have been the ones before, or, where there are none, sums of 0. `by` are
+ * the divisors of the columns of source rows; forward, of the places of target rows. What calls
+ * leave for others has an order of its own: all of them divide in the same way. */
 #define PGI_THREES 4
 
 typedef struct pgi_threes {
-    bool deep, forward, exactly, stream;
+    bool deep, forward, exactly, stream, last;
     int64_t times, from_pitch[PGI_THREES + 2], to_pitch;
     int64_t places, lanes, first, width;
-    int64_t ahead;      /* fetched, so many elements ahead */
-    void *kept;         /* sums of the last two rows, and of the last one, for every column: reals,
-                           whole vectors, 0 at first. Deep, for every target plane. */
-    int64_t kept_pitch; /* from one of these to the next, */
-    int64_t column;     /* and from column to column, if lanes are channels */
-    void *across;       /* room for the same of the last columns, of 2 PGI_THREES columns' size */
-    int64_t step;       /* of all divisors; one for all is there as often as a vector has lanes */
+    int64_t ahead; /* fetched, so many elements ahead */
+
+    /* For sums of source rows, reals: 2 PGI_THREES rows of two groups more than `room_places`, and
+     * of PGI_ROW_REALS more. */
+    void *room;
+    int64_t room_places, room_pitch;
+
+    /* Deep, the sums of three planes: 3 PGI_THREES rows of `width` groups, and of PGI_ROW_REALS
+     * more, for source rows in turn; this is the `row`-th, which has the third of them for 0. */
+    void *planes;
+    int64_t plane_pitch, row;
+
+    int64_t step; /* of all divisors; one for all is there as often as a vector has lanes */
     double alpha;
 } pgi_threes;
 
@@ -356,8 +364,8 @@ typedef struct pgi_kernels {
     pgi_joust_fn *joust;
     pgi_final_fn *final;
     pgi_number_fn *number[4]; /* for i64, i32, u32, u8 */
-    pgi_name_fn *name[4];     /* likewise */
-    pgi_trace_fn *trace[3];   /* for i64, i32, u32 */
+    pgi_name_fn *name[3];     /* for i64, i32, u32 */
+    pgi_trace_fn *trace[3];   /* likewise */
     pgi_follow_fn *follow;
     pgi_vouch_fn *vouch;
     pgi_deal_fn *deal;

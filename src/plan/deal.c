@@ -66,10 +66,13 @@ void pgi_fetch_windows(const pgi_scatter *scatter)
     if (lanes == 1 || !pgi_side_by_side(source, grouped ? lanes : 1))
         return;
     for (d = scatter->windows[0].begin; d < scatter->windows[0].end; d++)
-        for (h = scatter->windows[1].begin; h < scatter->windows[1].end; h++)
+        for (h = scatter->windows[1].begin; h < scatter->windows[1].end; h++) {
+            const char *row = pgi_dy_of_row(scatter, d, h);
+
             for (i = 0; i < pieces; i++)
                 for (at = 0; at < bytes; at += PGI_LINE_BYTES)
-                    __builtin_prefetch(pgi_dy_of_row(scatter, d, h) + i * step + at, 0, 2);
+                    __builtin_prefetch(row + i * step + at, 0, 2);
+        }
 }
 
 static void store_tile(const pgi_scatter *scatter, char *dx, int64_t lanes, const char *sums)

@@ -122,18 +122,20 @@ typedef struct pgi_melee {
  * of no use. Other rules go cell by cell. */
 typedef bool pgi_melee_fn(void *values, int32_t *places, const void *x, const pgi_melee *melee);
 
-/* A melee of lanes that fill vectors (a cache line of elements, at least), where nothing is NaN and
- * all windows have taps: the winners as elements, to memory, and their places, that are taps below
- * 256, in bytes. Either may be NULL; with `stream` and `stream_taps` the memory is not expected
- * to be read soon. Returns false, and what was written is of no use, if it is not for these. */
-typedef struct pgi_joust {
-    pgi_melee melee;
+/* Where winners go, as elements, and their taps, below 256, in bytes; either may be NULL. With
+ * `stream` and `stream_taps` the memory is not expected to be read soon. */
+typedef struct pgi_lists {
+    char *winners;
+    uint8_t *taps;
     int64_t step, row;         /* of winners, from window to window and from row to row */
     int64_t tap_step, tap_row; /* of taps */
     bool stream, stream_taps;
-} pgi_joust;
+} pgi_lists;
 
-typedef bool pgi_joust_fn(void *winners, uint8_t *taps, const void *x, const pgi_joust *joust);
+/* A melee whose places are taps, of lanes that fill vectors (a cache line of elements, at least),
+ * where nothing is NaN and all windows have taps. Returns false, and what was written is of no use,
+ * if it is not for these. */
+typedef bool pgi_joust_fn(const pgi_lists *lists, const void *x, const pgi_melee *melee);
 
 /* The best of cells of the two or three layers that a window has planes, in their order: `count`
  * cells; a winner's place is what it is in its layer, and `further`. Nothing is NaN. */
@@ -172,33 +174,51 @@ typedef struct pgi_naming {
 typedef void pgi_name_fn(void *indices, const uint8_t *taps, const pgi_naming *naming, bool stream);
 
 /* Where indices may lie: those of `windows` windows `step` apart, in `lanes` lanes each, and of
- * `count` rows of them. A tap is found by its distance from the first, which must be below
- * PGI_TRACE_SPAN: in planes, rows, and columns. */
+ * `count` rows of them. A tap is found by its distance from the first, in places, which must be
+ * below PGI_TRACE_SPAN. */
 #define PGI_TRACE_SPAN (1 << 22)
+
+/* What has to be found out of a distance: whether its column is one of the window's; with planes,
+ * whether its row is, too; where the tile has but part of every plane, in which plane it is; and
+ * with gaps all three, since taps are then a bit for each, 32 at most. */
+typedef enum pgi_tracing {
+    PGI_TRACE_COLUMNS,
+    PGI_TRACE_ROWS,
+    PGI_TRACE_PLANES,
+    PGI_TRACE_GAPS
+} pgi_tracing;
 
 typedef struct pgi_trace {
     int64_t windows, step, lanes, lane_step, count;
-    int64_t index_row, place_row;      /* from row to row of windows, in indices and in places */
-    int64_t origin, origin_step, unit; /* index = place * unit + origin + lane * origin_step */
-    const int64_t *further;            /* not NULL: `windows` counts the cells of few lanes, and
-                                          `lanes` is 1; how much further than `origin` that of
-                                          each cell is */
-    int unit_shift;                    /* unit = odd << unit_shift, */
-    uint32_t unit_inverse;             /* and this times odd is 1, modulo 2^32 */
-    int64_t plane;                     /* places */
-    bool deep, gaps;              /* windows have more than one plane; gaps, and then all taps are a
-                                     bit for each, 32 at most, not how many there are */
-    const int32_t *begin, *width; /* the columns of each window: the first, and taps */
-    int32_t taps_down, taps_deep; /* rows and planes of all */
-    int32_t columns, rows;        /* of the input, and */
-    float by_columns, by_rows;    /* their reciprocals */
-    int32_t first, span; /* where in the plane the row of the first taps begins, and places from
-                            there on among which all taps are */
-    int32_t row_step;    /* how much further the first of the next windows is */
-    int32_t move;        /* what is added to places, */
-    int32_t limit;       /* and what is then at this or beyond is nowhere */
-    int32_t top, height; /* where the row of the first taps is in the tile, of so many rows; */
-    int32_t skipped;     /* and places of a plane that the tile has not */
+    int64_t index_row, place_row; /* from row to row of windows, in indices and in places */
+    int64_t origin, unit;         /* index = place * unit + origin + lane * origin_step; */
+    uint32_t origin_step;         /* the steps of all lanes and a plane are below 2^32 */
+    const uint32_t *further;      /* not NULL: `windows` counts the cells of few lanes, and `lanes`
+                                     is 1; how much further than `origin` that of each cell is */
+    int unit_shift;               /* unit = odd << unit_shift, */
+    uint32_t unit_inverse;        /* and this times odd is 1, modulo 2^32 */
+    int64_t plane;                /* places */
+    pgi_tracing tracing;
+    bool inside;            /* places stay what they are; only without planes */
+    const int32_t *begin;   /* of each window: its first column; */
+    const uint32_t *within; /* below this are products of distances whose column is a tap's;
+                               with gaps, the taps */
+    /* Columns and rows, a part of the distance modulo all columns, and modulo a plane: as fractions
+     * of these, in units of 2^-32. */
+    uint32_t by_columns, by_plane;
+    uint32_t rows_within; /* below this are products of distances whose row is a tap's */
+    /* Planes and gaps, by division. */
+    uint32_t columns, rows, rows_of_columns; /* of the input, and places of a plane, */
+    float per_column, per_plane;             /* and the reciprocals of the first and the last */
+    uint32_t taps_down, taps_deep;           /* rows, in places, and planes; with gaps, bits */
+    uint32_t first, span; /* where in the plane the row of the first taps begins, and places from
+                             there on among which all taps are */
+    uint32_t row_step;    /* how much further the first of the next windows is */
+    uint32_t move;        /* what is added to places, */
+    uint32_t limit;       /* and what is then at this or beyond is nowhere */
+    uint32_t top, height; /* places from where the tile begins in its planes to the row of the first
+                             taps, and places that it has of each; */
+    uint32_t skipped;     /* and those that it has not */
 } pgi_trace;
 
 /* places[window * lanes + lane] = what the place of its index is to become. False if an index is

@@ -170,9 +170,10 @@ static void name_taps(const pgi_arena *arena, const pgi_stretch *const at[3], bo
     melee->row_place = (int32_t)(uint32_t)((uint64_t)step[1] * (uint64_t)kernel[2]);
 }
 
-/* The taps of windows that are alike, from the first window on. */
+/* The taps of windows that are alike, from the first window on; `tapped`: that is what their places
+ * are. */
 static void set_taps(const pgi_arena *arena, const pgi_stretch *const at[3], bool layer,
-                     pgi_melee *melee)
+                     bool tapped, pgi_melee *melee)
 {
     const int64_t *stride = arena->tensor->stride + PGI_SPATIAL, *begin = arena->box.begin;
     const int64_t width = arena->box.end[2] - begin[2], height = arena->box.end[1] - begin[1];
@@ -202,7 +203,7 @@ static void set_taps(const pgi_arena *arena, const pgi_stretch *const at[3], boo
     melee->row_step = at[1]->step * stride[1];
     melee->place_step = (int32_t)at[2]->step;
     melee->row_place = (int32_t)(at[1]->step * width);
-    if (arena->tapped)
+    if (tapped)
         name_taps(arena, at, layer, melee);
     melee->neighbours = melee->step == 1 ? PGI_SIDE_BY_SIDE
                         : melee->step == 2 && stride[2] == 1 && melee->columns > 1 ? PGI_EVERY_OTHER
@@ -241,25 +242,19 @@ static bool fight_alike(const pgi_arena *arena, const pgi_found *found, int64_t 
 {
     const pgi_kernels *kernels = &arena->plan->kernels;
     const pgi_problem *problem = &arena->plan->problem;
-    const pgi_lists *lists = found->lists;
     const int64_t to = row * arena->row + column * arena->lanes;
     char *values = found->values ? found->values + (size_t)to * kernels->real : NULL;
     int32_t *places = found->places ? found->places + to : NULL;
 
-    if (lists) {
-        const int64_t winner =
-            (row * lists->row + column * lists->step) * (int64_t)problem->element_size;
-        const int64_t tap = row * lists->tap_row + column * lists->tap_step;
-        const pgi_joust joust = {.melee = *melee,
-                                 .step = lists->step,
-                                 .row = lists->row,
-                                 .tap_step = lists->tap_step,
-                                 .tap_row = lists->tap_row,
-                                 .stream = lists->stream,
-                                 .stream_taps = lists->stream_taps};
+    if (found->lists) {
+        pgi_lists lists = *found->lists;
 
-        return !kernels->joust(lists->winners ? lists->winners + winner : NULL,
-                               lists->taps ? lists->taps + tap : NULL, from, &joust);
+        if (lists.winners)
+            lists.winners +=
+                (row * lists.row + column * lists.step) * (int64_t)problem->element_size;
+        if (lists.taps)
+            lists.taps += row * lists.tap_row + column * lists.tap_step;
+        return !kernels->joust(&lists, from, melee);
     }
     if (!kernels->melee(values, places, from, melee))
         return false;
@@ -300,7 +295,7 @@ static bool fight(const pgi_arena *arena, const pgi_stretch *depth, bool layer, 
 
             if (late == (melee.windows >= PGI_FULL_VECTOR))
                 continue;
-            set_taps(arena, at, layer, &melee);
+            set_taps(arena, at, layer, arena->tapped || found->lists, &melee);
             if (shares_rows(arena, at))
                 melee.kept =
                     (pgi_kept){arena->workspace + arena->layout->kept.values,

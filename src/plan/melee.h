@@ -68,19 +68,9 @@ void pgi_arena_enter(pgi_arena *arena, const char *x, int64_t lanes);
 void pgi_arena_rows(pgi_arena *arena, int64_t d, int64_t h, int64_t rows, char *values,
                     int32_t *places);
 
-/* Winners, as elements, and taps, from the first window on that is asked for; either may be NULL.
- * With `stream`, and taps with `stream_taps`, they may go past the caches. */
-typedef struct pgi_lists {
-    char *winners;
-    uint8_t *taps;
-    int64_t step, row;         /* of winners, from window to window and from row to row */
-    int64_t tap_step, tap_row; /* of taps */
-    bool stream, stream_taps;
-} pgi_lists;
-
-/* Likewise, of lanes that fill a cache line with elements at least and of places that are taps, in
- * bytes. False if a tap is NaN or a window has none, or places differ from window to window: then
- * they are of no use, and to be found by pgi_arena_rows. */
+/* Likewise, of lanes that fill a cache line with elements at least, to lists that begin with the
+ * first window asked for. False if a tap is NaN or a window has none, or taps differ from window to
+ * window: then they are of no use, and winners to be found by pgi_arena_rows. */
 bool pgi_arena_lists(const pgi_arena *arena, int64_t d, int64_t h, int64_t rows,
                      const pgi_lists *lists);
 

@@ -500,7 +500,7 @@ static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling,
     traced = pgi_max(lanes < PGI_FULL_VECTOR ? cells : windows[2], PGI_JOINED_WINDOWS);
     parts->begin = pgi_place(&at, 1, 1, traced, sizeof(int32_t));
     parts->width = pgi_place(&at, 1, 1, traced, sizeof(int32_t));
-    parts->further = pgi_place(&at, 1, 1, traced, sizeof(int64_t));
+    parts->further = pgi_place(&at, 1, 1, traced, sizeof(uint32_t));
     return at.fits ? at.end : -1;
 }
 

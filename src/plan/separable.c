@@ -110,6 +110,9 @@ static void load_rows(void *context, int64_t d, int64_t begin, int64_t end)
     const pgi_cascade *cascade = &average->cascade;
     const size_t real = average->plan->kernels.real;
     const pgi_range places = cascade->reach[2];
+    /* lanes that lie apart are collected, in squares if places do not: each may have its own
+     * divisor */
+    const bool all = average->forward || average->plan->problem.source.stride[PGI_CHANNEL] != 1;
     pgi_divisors by = {.how = PGI_KEEP};
     int64_t h, w, rows, part;
 
@@ -123,20 +126,11 @@ static void load_rows(void *context, int64_t d, int64_t begin, int64_t end)
             for (part = 1; part < rows && count[part] == count[0]; part++)
                 ;
             rows = part;
-            average->divisors =
+            by = average->divisors =
                 *pgi_divisors_of(&average->rows, pgi_divisors_outer(&average->rows, d, h));
         }
         for (w = places.begin; w < places.end; w += part) {
-            if (average->forward) {
-                part = places.end - w;
-            } else if (average->plan->problem.source.stride[PGI_CHANNEL] != 1) {
-                /* lanes that lie apart are collected, in squares if places do not: each may have
-                 * its own divisor */
-                part = places.end - w;
-                by = average->divisors;
-            } else {
-                part = places_alike(average, w, &by);
-            }
+            part = all ? places.end - w : places_alike(average, w, &by);
             load_part(average, d, h, rows, w, part, &by,
                       to + (size_t)((w - places.begin) * cascade->lanes) * real);
         }

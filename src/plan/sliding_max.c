@@ -26,7 +26,8 @@ typedef struct pgi_parts {
     pgi_contest_layout contest;
     pgi_arena_layout arena;
     int64_t rows;
-    bool lists; /* windows of few taps, straight to memory if nothing is NaN */
+    bool lists; /* windows of few taps, straight to memory if nothing is NaN; */
+    bool names; /* then indices are made of taps */
     size_t values, places, taps;
 } pgi_parts;
 
@@ -303,9 +304,7 @@ static bool list_rows(pgi_maximum *maximum, int64_t d, int64_t h, int64_t rows)
         lists.tap_step = unit->lanes;
         lists.tap_row = width * unit->lanes;
     }
-    maximum->arena.tapped = true;
     found = pgi_arena_lists(&maximum->arena, d, h, rows, &lists);
-    maximum->arena.tapped = problem->indexing.window;
     for (r = 0; found && maximum->indices && index > 1 && r < rows; r++) {
         const pgi_naming naming = naming_of(maximum, d, h + r);
 
@@ -343,10 +342,9 @@ static void run_rows(pgi_maximum *maximum, int64_t d, int64_t h, int64_t end)
 static void run_direct(pgi_maximum *maximum, const char *x)
 {
     const pgi_unit *unit = maximum->unit;
-    const pgi_problem *problem = &maximum->plan->problem;
-    /* to make wider indices of taps pays where elements are narrow */
-    const bool lists = maximum->parts.lists && (!maximum->indices || problem->index_size == 1 ||
-                                                problem->element_size == 2);
+    const bool lists =
+        maximum->parts.lists && (!maximum->indices || maximum->parts.names ||
+                                 maximum->plan->problem.indexing.type == POOLGRAD_U8);
     int64_t d, h, end;
 
     pgi_arena_enter(&maximum->arena, x, unit->lanes);
@@ -452,7 +450,7 @@ static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling, pgi
     int64_t cells;
 
     parts->rows = 1;
-    parts->lists = false;
+    parts->lists = parts->names = false;
     parts->direct =
         pgi_arena_suits(problem->gather, tiling->extent[2], tiling->lanes, &problem->source) &&
         pgi_mul(tiling->extent[2], tiling->lanes, &cells);
@@ -462,7 +460,10 @@ static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling, pgi
         parts->rows = pgi_max(1, pgi_min(tiling->extent[1], CHUNK_CELLS / cells));
         /* all taps at once are more work than layers: 3x3x3s2 NXC f32 2.1 to 2.4 ms */
         parts->lists = !parts->arena.layered && can_list(problem, tiling->lanes);
-        if (parts->lists)
+        /* which pays where elements are narrow: 3x3s2 NXC f32 1.62 to 1.68 ms */
+        parts->names = parts->lists && problem->has_indices && problem->index_size > 1 &&
+                       problem->element_size == 2;
+        if (parts->names)
             parts->taps =
                 pgi_place(&at, pgi_min(tiling->extent[1], LISTED_ROWS), cells, 1, sizeof(uint8_t));
     } else {

@@ -76,23 +76,43 @@ static bool any_gaps(const pgi_problem *problem)
            has_gaps(&problem->axis[2]);
 }
 
-/* How many taps, or, where any axis has gaps, a bit for each. */
-static int32_t taps_of(const pgi_problem *problem, int axis, int64_t count)
+/* A bit for each tap. */
+static uint32_t bits_of(const pgi_axis *axis, int64_t count)
 {
     uint32_t taps = 0;
     int64_t t;
 
-    if (!any_gaps(problem))
-        return (int32_t)count;
     for (t = 0; t < count; t++)
-        taps |= UINT32_C(1) << t * problem->axis[axis].dilation;
-    return (int32_t)taps;
+        taps |= UINT32_C(1) << t * axis->dilation;
+    return taps;
+}
+
+/* For distances below `turns` * all. */
+static pgi_fraction fraction_of(int64_t all, int64_t turns)
+{
+    const uint64_t one = UINT64_C(1) << 32;
+    const uint64_t by = turns > 1 ? (one + (uint64_t)all - 1) / (uint64_t)all : 1;
+    const uint64_t excess = turns > 1 ? by * (uint64_t)all - one : 0;
+
+    /* both are below 2^31, and there are fewer than 2^31 turns */
+    return (pgi_fraction){by, turns <= 1 || excess * (uint64_t)turns + 1 < by};
+}
+
+static uint32_t below(pgi_fraction fraction, int64_t some)
+{
+    return (uint32_t)pgi_min((int64_t)((uint64_t)some * fraction.by), (int64_t)UINT32_MAX);
 }
 
 /* Positions from the first of some taps to the last. */
 static int64_t extent(const pgi_axis *axis, int64_t taps)
 {
     return (taps - 1) * axis->dilation + 1;
+}
+
+/* Positions from the first of any window's taps to the last, of those that may be inside. */
+static int64_t reach_of(const pgi_axis *axis)
+{
+    return axis->adaptive ? axis->in : extent(axis, axis->kernel);
 }
 
 /* Whether taps can be followed many at once: they are bytes, windows are alike, and positions are
@@ -116,23 +136,30 @@ static bool is_row(const pgi_problem *problem)
 
 /* Whether the tile at hand allows to trace rows of indices at once: it has whole rows, or is part
  * of a single one, and windows with gaps are not wide. */
-static bool can_be_quick(const pgi_scatter *scatter)
+static bool can_be_quick(pgi_scatter *scatter)
 {
     const pgi_problem *problem = &scatter->plan->problem;
     const pgi_axis *down = &problem->axis[1], *across = &problem->axis[2];
-    int64_t places;
+    int64_t places, planes;
     int i;
 
     if (problem->indexing.window)
         return can_follow(problem);
-    for (i = 0; i < 3 && any_gaps(problem); i++)
-        if (problem->axis[i].adaptive || extent(&problem->axis[i], problem->axis[i].kernel) > 32)
-            return false;
     /* rows that windows would cover beyond the plane are counted, too */
     if (!pgi_add(down->in, down->pad_lo, &places) || !pgi_add(places, down->pad_hi, &places) ||
         !pgi_add(places, extent(down, down->kernel) + down->stride, &places) ||
         !pgi_mul(places, across->in, &places) || places > -(int64_t)PGI_NOWHERE)
         return false;
+    if (!pgi_mul(scatter->unit.lanes, problem->indexing.channel_step, &places) ||
+        !pgi_add(places, problem->indexing.plane, &places) || places > (int64_t)UINT32_MAX)
+        return false;
+    planes = pgi_min(reach_of(&problem->axis[0]), problem->axis[0].in);
+    scatter->columns = fraction_of(across->in, (planes - 1) * down->in + reach_of(down));
+    scatter->planes = fraction_of(down->in * across->in, planes);
+    scatter->bits = any_gaps(problem) || !scatter->columns.exact;
+    for (i = 0; i < 3 && scatter->bits; i++)
+        if (problem->axis[i].adaptive || extent(&problem->axis[i], problem->axis[i].kernel) > 32)
+            return false;
     return !problem->indexing.column_major &&
            (is_row(problem) || (scatter->unit.begin[2] == 0 && scatter->unit.end[2] == across->in));
 }
@@ -162,7 +189,7 @@ void pgi_trace_tile(pgi_scatter *scatter)
     const int64_t lanes = lanes_as_windows(scatter);
     int32_t *begin = numbers(scatter, scatter->parts.begin);
     int32_t *width = numbers(scatter, scatter->parts.width);
-    int64_t *further = (int64_t *)(void *)(scatter->workspace + scatter->parts.further);
+    uint32_t *further = (uint32_t *)(void *)(scatter->workspace + scatter->parts.further);
     const pgi_axis *down = &scatter->plan->problem.axis[1];
     const pgi_axis *across = &scatter->plan->problem.axis[2];
     const int64_t *stride = scatter->plan->problem.indices.stride + PGI_SPATIAL;
@@ -180,13 +207,15 @@ void pgi_trace_tile(pgi_scatter *scatter)
             const int64_t first = taps
                                       ? pgi_axis_taps(across, o).first
                                       : (run.count ? run.first : 0) + r * down->stride * across->in;
-            const int32_t columns =
-                taps ? (int32_t)(r * down->stride) : taps_of(&scatter->plan->problem, 2, run.count);
+            const uint32_t columns = taps            ? (uint32_t)(r * down->stride)
+                                     : scatter->bits ? bits_of(across, run.count)
+                                                     : below(scatter->columns, run.count);
 
             for (lane = 0; lane < lanes; lane++) {
                 *begin++ = (int32_t)first;
-                *width++ = columns;
-                *further++ = lane * scatter->plan->problem.indexing.channel_step;
+                *width++ = (int32_t)columns;
+                *further++ =
+                    (uint32_t)lane * (uint32_t)scatter->plan->problem.indexing.channel_step;
             }
         }
     }
@@ -215,30 +244,31 @@ static int64_t rows_alike(const pgi_scatter *scatter, int64_t h, pgi_run *rows)
 }
 
 /* Rows that follow each other without a gap, in indices and places, are one, as far as columns are
- * known. */
+ * known. The trace is of no use afterwards: a copy would wait for what was just stored. */
 static bool trace_joined(const pgi_scatter *scatter, int32_t *places, const char *indices,
-                         pgi_trace trace)
+                         pgi_trace *trace)
 {
     const pgi_problem *problem = &scatter->plan->problem;
     pgi_trace_fn *kernel = scatter->plan->kernels.trace[problem->indexing.type - 1];
-    const int64_t rows = trace.count, joined = scatter->joined, windows = trace.windows;
+    const int64_t rows = trace->count, joined = scatter->joined, windows = trace->windows;
 
-    if (trace.lanes > 1 || joined == 1 || trace.index_row != windows * trace.step ||
-        trace.place_row != windows)
-        return kernel(places, indices, &trace);
-    trace.count = rows / joined;
-    trace.windows *= joined;
-    trace.index_row *= joined;
-    trace.place_row *= joined;
-    trace.row_step *= (int32_t)joined;
-    if (!kernel(places, indices, &trace))
+    if (trace->lanes > 1 || joined == 1 || trace->index_row != windows * trace->step ||
+        trace->place_row != windows)
+        return kernel(places, indices, trace);
+    trace->count = rows / joined;
+    trace->windows *= joined;
+    trace->index_row *= joined;
+    trace->place_row *= joined;
+    trace->row_step *= (uint32_t)joined;
+    if (!kernel(places, indices, trace))
         return false;
-    places += trace.count * trace.place_row;
-    indices += trace.count * trace.index_row * (int64_t)problem->index_size;
-    trace.first += (int32_t)trace.count * trace.row_step;
-    trace.windows = rows % joined * windows;
-    trace.count = trace.windows > 0;
-    return kernel(places, indices, &trace);
+    places += trace->count * trace->place_row;
+    indices += trace->count * trace->index_row * (int64_t)problem->index_size;
+    trace->first += (uint32_t)trace->count * trace->row_step;
+    trace->top += (uint32_t)trace->count * trace->row_step;
+    trace->windows = rows % joined * windows;
+    trace->count = trace->windows > 0;
+    return kernel(places, indices, trace);
 }
 
 /* The number that an odd one must be multiplied with to become 1, modulo 2^32: each step doubles
@@ -251,6 +281,42 @@ static uint32_t inverse(uint32_t odd)
     for (i = 0; i < 4; i++)
         made *= 2 - odd * made;
     return made;
+}
+
+/* What has to be found out of indices that lie in these planes, and what can be left out. */
+static void set_tracing(const pgi_scatter *scatter, pgi_trace *trace, pgi_run planes, pgi_run rows)
+{
+    const pgi_axis *axis = scatter->plan->problem.axis;
+    const pgi_unit *unit = &scatter->unit;
+    const int64_t width = axis[2].in, height = unit->end[1] - unit->begin[1];
+    const bool deep = axis[0].in > 1, bits = scatter->bits;
+    /* rows of the tile follow each other as those of the input do */
+    const bool whole = !deep || height == axis[1].in;
+
+    trace->tracing = bits                             ? PGI_TRACE_GAPS
+                     : !deep                          ? PGI_TRACE_COLUMNS
+                     : whole && scatter->planes.exact ? PGI_TRACE_ROWS
+                                                      : PGI_TRACE_PLANES;
+    trace->by_columns = (uint32_t)scatter->columns.by;
+    trace->by_plane = (uint32_t)scatter->planes.by;
+    trace->rows_within = below(scatter->planes, rows.count * width);
+    trace->columns = (uint32_t)width;
+    /* without planes all rows are those of one, also such as are not there */
+    trace->rows = deep ? (uint32_t)axis[1].in : PGI_TRACE_SPAN;
+    trace->rows_of_columns = deep ? (uint32_t)(axis[1].in * width) : PGI_TRACE_SPAN;
+    trace->per_column = 1.0F / (float)width;
+    trace->per_plane = 1.0F / (float)trace->rows_of_columns;
+    trace->taps_down = bits ? bits_of(&axis[1], rows.count) : (uint32_t)(rows.count * width);
+    trace->taps_deep = bits_of(&axis[0], bits ? planes.count : 0);
+    trace->top = whole ? 0 : (uint32_t)((rows.first - unit->begin[1]) * width);
+    trace->height = whole ? UINT32_MAX : (uint32_t)(height * width);
+    trace->skipped = whole ? 0 : (uint32_t)((axis[1].in - height) * width);
+    trace->move =
+        (uint32_t)(((planes.first - unit->begin[0]) * height + rows.first - unit->begin[1]) *
+                       width -
+                   unit->begin[2]) -
+        trace->first;
+    trace->inside = !deep && trace->move == 0 && (int64_t)trace->limit >= trace->plane;
 }
 
 /* Winners given by rows of indices that all lie where they should, from (d, h) on; sets how many
@@ -268,16 +334,12 @@ static bool trace_rows(const pgi_scatter *scatter, int64_t d, int64_t h, int32_t
     const int64_t batch = problem->target.offset[PGI_BATCH] + unit->batch;
     const int64_t channel = problem->target.offset[PGI_CHANNEL] + unit->channel;
     const int shift = __builtin_ctzll((uint64_t)indexing->unit);
-    /* rows of the tile follow each other as those of the input do */
-    const bool whole = axis[0].in == 1 || height == axis[1].in;
     const int64_t lanes = lanes_as_windows(scatter);
     pgi_run rows;
     int64_t lines;
     pgi_trace trace;
 
     *count = rows_alike(scatter, h, &rows);
-    if (!whole)
-        *count = 1;
     if (planes.count <= 0 || rows.count <= 0)
         return false;
     lines = (extent(&axis[0], planes.count) - 1) * axis[1].in + extent(&axis[1], rows.count);
@@ -292,42 +354,28 @@ static bool trace_rows(const pgi_scatter *scatter, int64_t d, int64_t h, int32_t
         .index_row = indices->stride[PGI_SPATIAL + 1],
         .place_row = pgi_length(scatter->windows[2]) * unit->lanes,
         .origin = batch * indexing->batch_step + channel * indexing->channel_step,
-        .origin_step = indexing->channel_step,
+        .origin_step = (uint32_t)indexing->channel_step,
         .further = lanes == 1 ? NULL
-                              : (const int64_t *)(const void *)(scatter->workspace +
-                                                                scatter->parts.further),
+                              : (const uint32_t *)(const void *)(scatter->workspace +
+                                                                 scatter->parts.further),
         .unit = indexing->unit,
         .unit_shift = shift,
         .unit_inverse = inverse((uint32_t)(indexing->unit >> shift)),
         .plane = indexing->plane,
-        .deep = axis[0].in > 1,
-        .gaps = any_gaps(problem),
         .begin = numbers(scatter, scatter->parts.begin),
-        .width = numbers(scatter, scatter->parts.width),
-        .taps_down = taps_of(problem, 1, rows.count),
-        .taps_deep = taps_of(problem, 0, planes.count),
-        .columns = (int32_t)width,
-        .rows = (int32_t)(axis[0].in > 1 ? axis[1].in : lines),
-        .by_columns = 1.0F / (float)width,
-        .by_rows = 1.0F / (float)(axis[0].in > 1 ? axis[1].in : lines),
-        .first = (int32_t)((planes.first * axis[1].in + rows.first) * width),
-        .span = (int32_t)(lines * width),
-        .row_step = (int32_t)(axis[1].stride * width),
+        .within = (const uint32_t *)numbers(scatter, scatter->parts.width),
+        .first = (uint32_t)((planes.first * axis[1].in + rows.first) * width),
+        .span = (uint32_t)(lines * width),
+        .row_step = (uint32_t)(axis[1].stride * width),
         .limit =
-            (int32_t)((unit->end[0] - unit->begin[0]) * height * (unit->end[2] - unit->begin[2])),
-        .top = whole ? 0 : (int32_t)(rows.first - unit->begin[1]),
-        .height = whole ? INT32_MAX : (int32_t)height,
-        .skipped = whole ? 0 : (int32_t)((axis[1].in - height) * width),
+            (uint32_t)((unit->end[0] - unit->begin[0]) * height * (unit->end[2] - unit->begin[2])),
     };
-    trace.move =
-        (int32_t)(((planes.first - unit->begin[0]) * height + rows.first - unit->begin[1]) * width -
-                  unit->begin[2]) -
-        trace.first;
+    set_tracing(scatter, &trace, planes, rows);
     return trace_joined(scatter, places,
                         scatter->indices +
                             pgi_row_offset(indices, d, h, scatter->windows[2].begin) *
                                 (int64_t)problem->index_size,
-                        trace);
+                        &trace);
 }
 
 /* Winners given by the taps of `rows` rows of windows from (d, h) on, if all are good. */

@@ -29,6 +29,18 @@ typedef struct pgi_scatter_parts {
                                    further their origins are */
 } pgi_scatter_parts;
 
+/*
+ * A distance modulo `all` is compared with `some` without a division: distance * by modulo 2^32,
+ * with by = 2^32 / all rounded up, is below some * by if the remainder is below `some`. For
+ * distance = q * all + remainder the product is q * excess + remainder * by, where the excess is
+ * all * by - 2^32; that is less than (remainder + 1) * by, and less than 2^32 - 1, if excess * (q +
+ * 1) + 1 < by. Where q is 0 there is nothing to divide, and `by` is 1.
+ */
+typedef struct pgi_fraction {
+    uint64_t by;
+    bool exact;
+} pgi_fraction;
+
 typedef struct pgi_scatter {
     const poolgrad_plan *plan;
     const pgi_work *work;
@@ -39,7 +51,9 @@ typedef struct pgi_scatter {
     pgi_range windows[3];     /* that reach the tile */
     const char *dy, *indices; /* of the unit's batch and first channel */
     char *workspace;
-    bool quick;         /* rows of indices can be traced at once */
+    bool quick;                   /* rows of indices can be traced at once; then */
+    bool bits;                    /* taps are bits, and distances from the first divided, or */
+    pgi_fraction columns, planes; /* compared as fractions of rows, and of planes */
     int64_t joined;     /* rows of windows whose columns are known, one behind the other */
     pgi_range inner[3]; /* where positions take: on an axis, those whose windows are all there */
     int32_t *places;

@@ -128,6 +128,28 @@ static void check_bad_indices(const char *text, const char *strategy)
     fixture_free(&f);
 }
 
+/* For tests that write out their indices. */
+static poolgrad_plan *plan_of(const char *text, const poolgrad_options *options)
+{
+    poolgrad_plan *plan;
+    poolgrad_desc desc;
+
+    assert_int_equal(poolgrad_desc_parse(text, &desc, NULL), POOLGRAD_OK);
+    assert_int_equal(poolgrad_plan_create(&plan, &desc, options, NULL), POOLGRAD_OK);
+    return plan;
+}
+
+static poolgrad_buffers buffers_of(const void *dy, const void *indices, void *dx)
+{
+    poolgrad_buffers buffers;
+
+    poolgrad_buffers_init(&buffers);
+    buffers.dy = dy;
+    buffers.indices = indices;
+    buffers.dx = dx;
+    return buffers;
+}
+
 /* An index that is right for one window and given to all: with channels side by side, where rows of
  * indices are looked at at once, each must still be held against its own channel and window. */
 static void one_index_for_all(void **state)
@@ -171,10 +193,10 @@ static void indices_that_overlap(void **state)
     const poolgrad_options options = options_for("scatter", 1);
     int64_t indices[4 * CHANNELS];
     float dy[4 * CHANNELS], dx[SIDE * SIDE * CHANNELS], expected[SIDE * SIDE * CHANNELS] = {0};
-    poolgrad_buffers buffers;
+    const poolgrad_buffers buffers = buffers_of(dy, indices, dx);
+    poolgrad_plan *plan =
+        plan_of("max2d:f32:nhwc:1x3x6x6:k5:base=plane:ilayout=strided:istride=0,1,3,3", &options);
     poolgrad_error error;
-    poolgrad_plan *plan;
-    poolgrad_desc desc;
     int h, w, c;
 
     (void)state;
@@ -191,13 +213,6 @@ static void indices_that_overlap(void **state)
             }
         }
     }
-    poolgrad_buffers_init(&buffers);
-    buffers.dy = dy;
-    buffers.dx = dx;
-    buffers.indices = indices;
-    poolgrad_desc_parse("max2d:f32:nhwc:1x3x6x6:k5:base=plane:ilayout=strided:istride=0,1,3,3",
-                        &desc, NULL);
-    assert_int_equal(poolgrad_plan_create(&plan, &desc, &options, NULL), POOLGRAD_OK);
     assert_int_equal(poolgrad_execute(plan, &buffers, NULL), POOLGRAD_OK);
     assert_memory_equal(dx, expected, sizeof dx);
     indices[CHANNELS + 1] = 3; /* in the first row: window 0,1 has it, window 1,0 has not */
@@ -212,18 +227,11 @@ static void bad_index_of_unit_axes(void **state)
     const int64_t indices[] = {0, 9};
     const float dy[] = {1, 2};
     float dx[2];
-    poolgrad_buffers buffers;
+    const poolgrad_buffers buffers = buffers_of(dy, indices, dx);
+    poolgrad_plan *plan = plan_of("max3d:f32:ncdhw:1x1x1x2x1:k1", NULL);
     poolgrad_error error;
-    poolgrad_plan *plan;
-    poolgrad_desc desc;
 
     (void)state;
-    poolgrad_buffers_init(&buffers);
-    buffers.dy = dy;
-    buffers.dx = dx;
-    buffers.indices = indices;
-    poolgrad_desc_parse("max3d:f32:ncdhw:1x1x1x2x1:k1", &desc, NULL);
-    assert_int_equal(poolgrad_plan_create(&plan, &desc, NULL, NULL), POOLGRAD_OK);
     assert_int_equal(poolgrad_execute(plan, &buffers, &error), POOLGRAD_ERR_INDEX);
     assert_string_equal(error.message,
                         "element 1 of the indices (batch 0, channel 0, window 0,1,0) is 9; it must "
@@ -275,19 +283,12 @@ static void no_winner(void **state)
 {
     int64_t indices[4];
     float dy[4] = {1, 2, 3, 4}, dx[4];
-    poolgrad_buffers buffers;
+    const poolgrad_buffers buffers = buffers_of(dy, indices, dx);
+    poolgrad_plan *plan = plan_of("max1d:f32:ncw:1x1x4:k1:nowinner", NULL);
     poolgrad_error error;
-    poolgrad_plan *plan;
-    poolgrad_desc desc;
 
     (void)state;
-    poolgrad_buffers_init(&buffers);
-    buffers.dy = dy;
-    buffers.dx = dx;
-    buffers.indices = indices;
     memcpy(indices, (int64_t[]){0, -1, 2, 3}, sizeof indices);
-    poolgrad_desc_parse("max1d:f32:ncw:1x1x4:k1:nowinner", &desc, NULL);
-    assert_int_equal(poolgrad_plan_create(&plan, &desc, NULL, NULL), POOLGRAD_OK);
     assert_int_equal(poolgrad_execute(plan, &buffers, &error), POOLGRAD_OK);
     assert_memory_equal(dx, ((float[]){1, 0, 3, 4}), sizeof dx);
     indices[1] = -2;
@@ -298,8 +299,7 @@ static void no_winner(void **state)
     poolgrad_plan_destroy(plan);
 
     /* windows 0 and 3 lie in the padding */
-    poolgrad_desc_parse("max1d:f32:ncw:1x1x2:k1:p1", &desc, NULL);
-    assert_int_equal(poolgrad_plan_create(&plan, &desc, NULL, NULL), POOLGRAD_OK);
+    plan = plan_of("max1d:f32:ncw:1x1x2:k1:p1", NULL);
     memcpy(indices, (int64_t[]){-1, 0, 1, -1}, sizeof indices);
     assert_int_equal(poolgrad_execute(plan, &buffers, &error), POOLGRAD_OK);
     assert_true(dx[0] == 2 && dx[1] == 3);
@@ -309,8 +309,7 @@ static void no_winner(void **state)
     poolgrad_plan_destroy(plan);
 
     /* also if there is nothing to compute */
-    poolgrad_desc_parse("max1d:f32:ncw:1x1x4:k2:dxbox=0+*,0+*,0+0:dybox=0+*,0+*,0+3", &desc, NULL);
-    assert_int_equal(poolgrad_plan_create(&plan, &desc, NULL, NULL), POOLGRAD_OK);
+    plan = plan_of("max1d:f32:ncw:1x1x4:k2:dxbox=0+*,0+*,0+0:dybox=0+*,0+*,0+3", NULL);
     memcpy(indices, (int64_t[]){0, 1, 99, 0}, sizeof indices);
     assert_int_equal(poolgrad_execute(plan, &buffers, &error), POOLGRAD_ERR_INDEX);
     assert_int_equal(error.position, 2);

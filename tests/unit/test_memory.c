@@ -3,12 +3,15 @@
  * Nothing outside the buffers is touched, and no allocation is lost: buffers that begin and that
  * end at pages without access, allocation failure at every site, executions that allocate nothing.
  */
+#define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include "allocator.h"
 #include "guard.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* --------------------------------------------------------------- guard pages */
 
@@ -211,6 +214,54 @@ static void wide_averages(void **state)
     run_wide(texts, sizeof texts / sizeof texts[0]);
 }
 
+/* Small planes far apart, each with a page without access behind it: what lies between strided
+ * elements is not theirs. */
+static void gaps_between_planes(void **state)
+{
+    enum {
+        PLANES = 20,
+        ELEMENTS = 7 * 7
+    };
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t step = 2 * page / sizeof(float);
+    char text[128];
+    poolgrad_buffers buffers;
+    poolgrad_options options;
+    poolgrad_desc desc;
+    float y[PLANES];
+    char *memory;
+    size_t c, plane, i;
+
+    (void)state;
+    memory =
+        mmap(NULL, 2 * page * PLANES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(memory != MAP_FAILED);
+    for (plane = 0; plane < PLANES; plane++) {
+        float *x = (float *)(void *)(memory + (2 * plane + 1) * page) - ELEMENTS;
+
+        for (i = 0; i < ELEMENTS; i++)
+            x[i] = (float)plane;
+        assert_int_equal(mprotect(memory + (2 * plane + 1) * page, page, PROT_NONE), 0);
+    }
+    snprintf(text, sizeof text, "avgpool2d:f32:strided/nchw:1x%dx7x7:k7:xstride=%zu,%zu,7,1",
+             PLANES, PLANES * step, step);
+    assert_int_equal(poolgrad_desc_parse(text, &desc, NULL), POOLGRAD_OK);
+    poolgrad_options_init(&options);
+    for (c = 0; (options.cpu = poolgrad_name(POOLGRAD_NAME_CPU, c)) != NULL; c++) {
+        poolgrad_plan *plan = NULL;
+
+        assert_int_equal(poolgrad_plan_create(&plan, &desc, &options, NULL), POOLGRAD_OK);
+        poolgrad_buffers_init(&buffers);
+        buffers.x = (float *)(void *)(memory + page) - ELEMENTS;
+        buffers.y = y;
+        assert_int_equal(poolgrad_execute(plan, &buffers, NULL), POOLGRAD_OK);
+        for (plane = 0; plane < PLANES; plane++)
+            assert_true(y[plane] == (float)plane);
+        poolgrad_plan_destroy(plan);
+    }
+    munmap(memory, 2 * page * PLANES);
+}
+
 /* ---------------------------------------------------------------- allocation */
 
 /* Plan, execute without workspace, destroy; returns what the first failing step said. */
@@ -352,6 +403,7 @@ int main(void)
         cmocka_unit_test(guard_pages),          cmocka_unit_test(wide_maxima),
         cmocka_unit_test(wide_averages),        cmocka_unit_test(allocation_failure),
         cmocka_unit_test(failed_plans_release), cmocka_unit_test(workspace),
+        cmocka_unit_test(gaps_between_planes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -347,6 +347,10 @@ static void chosen_problems(void **state)
         "max1d:f32:nwc:1x64x900:k3:s2:p1",
         "max1d:bf16:nwc:1x40x1200:k2:d3:index=i32:base=nxc_image:dxbox=0+*,0+*,7+900",
         "max2d:f32:nchw:1x2x1x30000:k3:p1",
+        /* indices of rows and of planes too long for fractions of these, and of parts of planes */
+        "max2d:f32:nchw:1x1x31x11876:k31x2:s2",
+        "max3d:f32:ncdhw:1x1x3x250x300:k2:s2",
+        "max3d:f64:ncdhw:1x1x17x80x80:k3:s2:p1",
         /* one index for all */
         "max2d:f32:nchw:2x3x6x6:k2:s2:index=u8:base=window:ilayout=strided:istride=0,0,0,0",
         "avgpool1d:f32:ncw/nwc:2x40x9:k2:s2", /* channels that lie apart in x only */
@@ -371,6 +375,24 @@ static void chosen_problems(void **state)
         "avgpool1d:f32:ncw:2x3x101:k5",
         "avgpool2d:bf16:nhwc:1x17x12x9:k5:div=exclude",
         "avgpool2d:f32:nchw:2x18x7x7:o16:adaptive",
+        /* 3x3 in rooms: in parts, in pairs of vectors, in boxes, with divisors too large for both
+         */
+        "avgpool3d:bf16:ndhwc:1x16x4x5x6:k3:p1:div=3000000",
+        "avg3d:bf16:ndhwc:1x16x4x5x6:k3:div=3000000",
+        "avgpool3d:bf16:ndhwc:1x400x5x6x30:k3:p0,2",
+        "avg3d:bf16:ndhwc:1x400x5x6x30:k3:p0,2:div=exclude",
+        "avg2d:f16:nhwc:1x416x9x21:k3:p2:div=exclude",
+        "avgpool2d:bf16:nhwc:2x48x19x40:k3:p2:div=exclude:ybox=0+*,0+*,3+11,9+30",
+        "avg2d:f32:nchw:1x1x9x1100:k3:p1",
+        "avg2d:f64:nchw:1x2x9x1100:k3:p2,0:div=exclude",
+        "avg3d:f32:ncdhw:1x1x5x6x1100:k3:p2:div=exclude",
+        "avgpool3d:f32:ncdhw:1x1x5x6x1100:k3:p2:div=exclude",
+        "avgpool2d:f32:nhwc:1x1030x9x11:k3:p1:div=exclude",
+        "avg2d:f32:nchw:1x3x9x2100:k3:p1:dxbox=0+*,0+*,1+7,1000+1050:dybox=0+*,0+*,0+9,900+1180",
+        /* stride 2 in pairs of vectors */
+        "avgpool2d:bf16:nhwc:1x48x100x100:k2:s2",
+        "avgpool2d:bf16:nchw:1x16x224x71:k3:s2:p0,2:ybox=0+*,0+*,0+*,3+20",
+        "avg2d:f32:nchw:4x64x7x7:o16:adaptive",
     };
     size_t i, kind;
 

@@ -13,7 +13,7 @@ typedef struct PGI_NAME(direct_row, ELEMENT) {
     const pgi_direct *shape;
     const STORED *from[PGI_DIRECT * PGI_DIRECT];
     STORED *to;
-    bool exactly; /* by divisions: a quotient was in doubt */
+    pgi_division how; /* PGI_DIVIDE once a quotient was in doubt */
     bool past;
 } PGI_NAME(direct_row, ELEMENT);
 
@@ -66,22 +66,49 @@ PGI_ALWAYS_INLINE VECTOR PGI_NAME(down, ELEMENT)(const ROW *row, const STORED *c
 #undef UNROLL
 #undef DOWN
 
+/* The same of two vectors of elements side by side, in the order of vec_load_both. */
+PGI_ALWAYS_INLINE void PGI_NAME(down_both, ELEMENT)(const ROW *row, const STORED *const *from,
+                                                    int planes, int rows, int64_t at, VECTOR *low,
+                                                    VECTOR *high)
+{
+    const int known = row->shape->known;
+    const int64_t ahead = row->shape->ahead;
+    VECTOR a, b, part_a = SET(0), part_b = part_a;
+    int r, p;
+
+    PGI_UNROLL
+    for (r = 0; r < rows; r++) {
+        PGI_UNROLL
+        for (p = 0; p < planes; p++) {
+            const STORED *here = from[r * planes + p] + at;
+
+            PGI_VEC(load_both, ELEMENT)(here, &a, &b);
+            if (r >= known)
+                __builtin_prefetch(here + ahead, 0, 2);
+            part_a = p ? ADD(part_a, a) : a;
+            part_b = p ? ADD(part_b, b) : b;
+        }
+        *low = r ? ADD(*low, part_a) : part_a;
+        *high = r ? ADD(*high, part_b) : part_b;
+    }
+}
+
 /* Sums from window i on, or of window i alone, divided and stored. */
 PGI_ALWAYS_INLINE void PGI_NAME(put_average, ELEMENT)(const ROW *row, STORED *to, VECTOR sum,
                                                       int64_t count, int64_t i, bool places,
                                                       vec_least *least)
 {
     const pgi_divisors *divisors = &row->shape->by;
+    const VECTOR scale = SET((REAL)row->shape->alpha);
     const BY by = divisors->step && places
                       ? PGI_NAME(by_each, ELEMENT)(divisors, i)
                       : PGI_NAME(by_one, ELEMENT)(divisors, divisors->step ? i : 0);
-    const VECTOR whole = ADD(sum, SET(0)), zero = SET(-(REAL)0);
-    const VECTOR quotient = row->exactly
-                                ? PGI_NAME(divided, ELEMENT)(whole, by, PGI_DIVIDE, zero, least)
-                                : PGI_NAME(divided, ELEMENT)(whole, by, PGI_QUOTIENT, zero, least);
 
     PGI_NAME(store_part, ELEMENT)
-    (to, MUL(quotient, SET((REAL)row->shape->alpha)), count, row->past);
+    (to,
+     row->how == PGI_DIVIDE ? PGI_NAME(result, ELEMENT)(sum, by, PGI_DIVIDE, scale, least)
+                            : PGI_NAME(result, ELEMENT)(sum, by, PGI_QUOTIENT, scale, least),
+     count, row->past);
 }
 
 /* Up to three columns of windows added. */
@@ -133,40 +160,148 @@ PGI_ALWAYS_INLINE VECTOR PGI_NAME(shifted, ELEMENT)(VECTOR before, VECTOR here, 
     PGI_NAME(put_average, ELEMENT)                                                                 \
     (row, to + (at), sum, shape.places - (at), at, true, &least)
 
-PGI_ALWAYS_INLINE bool PGI_NAME(direct_places, ELEMENT)(ROW *row, int planes, int rows)
+/* With stride 1. */
+PGI_ALWAYS_INLINE bool PGI_NAME(direct_every, ELEMENT)(ROW *row, int planes, int rows)
 {
     LOCAL;
     const int64_t first = shape.before < 0 ? -shape.before : 0, shift = -shape.before - first;
-    VECTOR before = SET(0), here = before, behind, last, sum;
+    VECTOR before = SET(0), here = before, behind, sum;
     int64_t i, at = first;
 
 #define EVERY(t) PGI_NAME(shifted, ELEMENT)(before, here, behind, shift + (t))
-#define OTHER(t)                                                                                   \
-    PGI_VEC(even, REAL_NAME)                                                                       \
-    (EVERY(t), PGI_NAME(shifted, ELEMENT)(here, behind, last, shift + (t)))
-    if (shape.stride == 1) {
-        for (i = -LANES; i < shape.places; i += LANES, before = here, here = behind) {
-            behind = COLUMNS(at);
-            at += LANES;
-            if (i < 0)
-                continue;
-            ACROSS(sum, shape.columns, EVERY);
-            PUT_AVERAGE(i);
-        }
-    } else {
-        here = COLUMNS(at);
-        for (i = 0; i < shape.places; i += LANES, before = behind, here = last) {
-            at += LANES;
-            behind = COLUMNS(at);
-            at += LANES;
-            last = COLUMNS(at);
-            ACROSS(sum, shape.columns, OTHER);
-            PUT_AVERAGE(i);
-        }
+    for (i = -LANES; i < shape.places; i += LANES, before = here, here = behind) {
+        behind = COLUMNS(at);
+        at += LANES;
+        if (i < 0)
+            continue;
+        ACROSS(sum, shape.columns, EVERY);
+        PUT_AVERAGE(i);
     }
 #undef EVERY
-#undef OTHER
     return !PGI_VEC(below, REAL_NAME)(least);
+}
+
+/* Two vectors of columns: those with even numbers and those with odd ones. */
+typedef struct PGI_NAME(apart, ELEMENT) {
+    VECTOR even, odd;
+} PGI_NAME(apart, ELEMENT);
+
+#define APART PGI_NAME(apart, ELEMENT)
+
+/* Column t of every other window: `shift` is its place after twice that of its window, not more
+ * than two away. */
+PGI_ALWAYS_INLINE VECTOR PGI_NAME(other, ELEMENT)(APART before, APART here, APART behind,
+                                                  int64_t shift)
+{
+    switch (shift) {
+    case -2:
+        return PGI_VEC(slide, REAL_NAME)(before.even, here.even, (int)LANES - 1);
+    case -1:
+        return PGI_VEC(slide, REAL_NAME)(before.odd, here.odd, (int)LANES - 1);
+    case 1:
+        return here.odd;
+    case 2:
+        return PGI_VEC(slide, REAL_NAME)(here.even, behind.even, 1);
+    default:
+        return here.even;
+    }
+}
+#define OTHER(t) PGI_NAME(other, ELEMENT)(before, here, behind, shift + (t))
+
+/* With stride 2, as long as vectors of columns are whole and have one divisor; how far that went.
+ * What is constant where this is inlined: `columns`, `shift` and `how`. */
+PGI_ALWAYS_INLINE int64_t PGI_NAME(direct_whole, ELEMENT)(ROW *row, int planes, int rows,
+                                                          int columns, int64_t shift,
+                                                          pgi_division how, vec_least *doubt)
+{
+    LOCAL;
+    const bool past = row->past, after = shift + columns > 2;
+    const BY by = PGI_NAME(by_one, ELEMENT)(&shape.by, 0);
+    const VECTOR scale = SET((REAL)shape.alpha);
+    APART before = {SET(0), SET(0)}, here = before, behind = before;
+    int64_t i, at = shape.before < 0 ? -shape.before : 0, end;
+    VECTOR sum;
+
+#define BEHIND                                                                                     \
+    PGI_NAME(down_both, ELEMENT)(row, from, planes, rows, at, &behind.even, &behind.odd);          \
+    PGI_VEC(apart, ELEMENT)(&behind.even, &behind.odd);                                            \
+    at += 2 * LANES
+    end = PGI_SMALLER(shape.places, (shape.width - at) / 2 - after * LANES) - LANES;
+    if (shape.by.step || end < 0)
+        return 0;
+    if (after) {
+        BEHIND;
+        here = behind;
+    }
+    least = *doubt;
+    for (i = 0; i <= end; i += LANES) {
+        BEHIND;
+        if (!after)
+            here = behind;
+        ACROSS(sum, columns, OTHER);
+        sum = PGI_NAME(result, ELEMENT)(sum, by, how, scale, &least);
+        if (past)
+            STREAM_VECTOR(to + i, sum);
+        else
+            STORE_VECTOR(to + i, sum);
+        before = here;
+        here = behind;
+    }
+#undef BEHIND
+    *doubt = least;
+    return i;
+}
+
+/* With stride 2, anything: windows from the `begin`-th on. */
+PGI_ALWAYS_INLINE bool PGI_NAME(direct_other, ELEMENT)(ROW *row, int planes, int rows,
+                                                       int64_t begin, vec_least doubt)
+{
+    LOCAL;
+    const int64_t first = shape.before < 0 ? -shape.before : 0, shift = -shape.before - first;
+    APART before = {SET(0), SET(0)}, here = before, behind = before;
+    VECTOR sum, low, high;
+    int64_t i, at;
+
+    least = doubt;
+    for (i = begin > 0 ? begin - 2 * LANES : -LANES; i < shape.places; i += LANES) {
+        at = first + 2 * (i + LANES); /* the columns of the next windows */
+        low = COLUMNS(at);
+        high = COLUMNS(at + LANES);
+        before = here;
+        here = behind;
+        behind = (APART){PGI_VEC(even, REAL_NAME)(low, high), PGI_VEC(odd, REAL_NAME)(low, high)};
+        if (i < begin)
+            continue;
+        ACROSS(sum, shape.columns, OTHER);
+        PUT_AVERAGE(i);
+    }
+    return !PGI_VEC(below, REAL_NAME)(least);
+}
+#undef OTHER
+#undef APART
+
+PGI_ALWAYS_INLINE bool PGI_NAME(direct_places, ELEMENT)(ROW *row, int planes, int rows)
+{
+    const int64_t shift = row->shape->before > 0 ? -row->shape->before : 0;
+    vec_least least = vec_least_none();
+    int64_t done = 0;
+
+    if (row->shape->stride == 1)
+        return PGI_NAME(direct_every, ELEMENT)(row, planes, rows);
+    if (planes > 0) {
+#define WHOLE(columns, shift, how)                                                                 \
+    PGI_NAME(direct_whole, ELEMENT)(row, planes, rows, columns, shift, how, &least)
+        if (row->shape->columns == 2 && shift == 0 && row->how == PGI_MULTIPLY)
+            done = WHOLE(2, 0, PGI_MULTIPLY);
+        else if (row->shape->columns == 3 && shift == 0 && row->how == PGI_QUOTIENT)
+            done = WHOLE(3, 0, PGI_QUOTIENT);
+        else if (row->shape->columns == 3 && shift == -1 && row->how == PGI_QUOTIENT)
+            done = WHOLE(3, -1, PGI_QUOTIENT);
+#undef WHOLE
+    }
+    if (done >= row->shape->places)
+        return !PGI_VEC(below, REAL_NAME)(least);
+    return PGI_NAME(direct_other, ELEMENT)(row, planes, rows, done, least);
 }
 #undef COLUMNS
 #undef PUT_AVERAGE
@@ -176,6 +311,34 @@ PGI_ALWAYS_INLINE bool PGI_NAME(direct_places, ELEMENT)(ROW *row, int planes, in
 #define PUT_AVERAGE(lane, sum, count)                                                              \
     PGI_NAME(put_average, ELEMENT)                                                                 \
     (row, to + i * shape.lanes + (lane), sum, count, i, false, &least)
+
+/* Channels of a window with so many columns, from `at` on, two vectors at a time; how far that
+ * went. `columns` and `how` are constants where this is inlined. */
+PGI_ALWAYS_INLINE int64_t PGI_NAME(direct_pairs,
+                                   ELEMENT)(const ROW *row, STORED *to, const STORED *const *from,
+                                            int planes, int rows, int columns, int64_t first,
+                                            int64_t at, BY by, pgi_division how, vec_least *least)
+{
+    const int64_t lanes = row->shape->lanes, step = row->shape->column;
+    const VECTOR scale = SET((REAL)row->shape->alpha);
+    const bool past = row->past;
+    VECTOR a, b, low, high;
+    int t;
+
+    for (; at + 2 * LANES <= lanes; at += 2 * LANES) {
+        PGI_NAME(down_both, ELEMENT)(row, from, planes, rows, first + at, &low, &high);
+        PGI_UNROLL
+        for (t = 1; t < columns; t++) {
+            PGI_NAME(down_both, ELEMENT)(row, from, planes, rows, first + t * step + at, &a, &b);
+            low = ADD(low, a);
+            high = ADD(high, b);
+        }
+        PGI_VEC(store_both, ELEMENT)
+        (to + at, PGI_NAME(result, ELEMENT)(low, by, how, scale, least),
+         PGI_NAME(result, ELEMENT)(high, by, how, scale, least), past);
+    }
+    return at;
+}
 
 /* Channels from `begin` on, window by window. */
 PGI_ALWAYS_INLINE bool PGI_NAME(direct_groups, ELEMENT)(ROW *row, int planes, int rows,
@@ -189,7 +352,19 @@ PGI_ALWAYS_INLINE bool PGI_NAME(direct_groups, ELEMENT)(ROW *row, int planes, in
         const int64_t lowest = start > 0 ? start : 0;
         const int64_t columns = (end < shape.width ? end : shape.width) - lowest;
 
-        for (at = begin; at < shape.lanes; at += LANES) {
+        at = begin;
+#define PAIRS(columns, how)                                                                        \
+    PGI_NAME(direct_pairs, ELEMENT)                                                                \
+    (row, to + i * shape.lanes, from, planes, rows, columns, lowest * shape.column, at,            \
+     PGI_NAME(by_one, ELEMENT)(&shape.by, shape.by.step ? i : 0), how, &least)
+        if (planes > 0 && columns == 2 && row->how == PGI_MULTIPLY)
+            at = PAIRS(2, PGI_MULTIPLY);
+        else if (planes > 0 && columns == 2 && row->how == PGI_QUOTIENT)
+            at = PAIRS(2, PGI_QUOTIENT);
+        else if (planes > 0 && columns == 3 && row->how == PGI_QUOTIENT)
+            at = PAIRS(3, PGI_QUOTIENT);
+#undef PAIRS
+        for (; at < shape.lanes; at += LANES) {
             VECTOR sum = SET(0);
 
 #define WHOLE(t)                                                                                   \
@@ -301,9 +476,9 @@ static void PGI_NAME(direct, ELEMENT)(void *to, const void *const *from, const p
         row.from[i] = from[i];
     for (target = 0; target < shape->targets; target++, row.to += shape->to_pitch) {
         row.past = shape->stream && PGI_NAME(may_stream, ELEMENT)(row.to, side_by_side);
-        row.exactly = shape->by.how == PGI_DIVIDE;
+        row.how = shape->by.how;
         while (!PGI_NAME(direct_any, ELEMENT)(&row))
-            row.exactly = true;
+            row.how = PGI_DIVIDE;
         for (i = 0; i < number; i++)
             row.from[i] += shape->from_pitch;
     }

@@ -51,99 +51,12 @@ static void PGI_NAME(divide, ELEMENT)(void *to, int64_t to_pitch, const void *fr
     }
 }
 
-/* The sums of the columns of some planes, a vector for each. Vectors reach into what follows where
- * that is part of the `elements` there are. `rows` is a constant where this is inlined. */
-PGI_ALWAYS_INLINE void PGI_NAME(sum_down, ELEMENT)(REAL *to, const STORED *from, int64_t step,
-                                                   int64_t planes, int rows, int columns,
-                                                   int64_t elements, int64_t ahead)
-{
-    REAL wide[PGI_RUN_ROWS][PGI_LANES(REAL_NAME)];
-    const void *row[PGI_RUN_ROWS];
-    int64_t p, r, line;
-
-    for (r = 0; r < rows; r++)
-        row[r] = wide[r];
-    for (p = 0; p < planes; p++, from += step, elements -= step, to += LANES) {
-        for (line = 0; ahead && line < rows * columns; line += PGI_LINE_BYTES / (int)sizeof *from)
-            __builtin_prefetch(from + ahead + line, 0, 2);
-        for (r = 0; r < rows; r++)
-            PUT(wide[r], r * columns + LANES <= elements
-                             ? LOAD_VECTOR(from + r * columns)
-                             : PGI_VEC(load_some, ELEMENT)(from + r * columns, columns));
-        PUT(to, RUN(row, rows, 0));
-    }
-}
-
-/* One plane, number by number. */
-static REAL PGI_NAME(total_of, ELEMENT)(const STORED *from, int rows, int columns)
-{
-    REAL wide[PGI_RUN_ROWS * PGI_RUN_ROWS], sum[PGI_RUN_ROWS];
-    const void *row[PGI_RUN_ROWS];
-    int i;
-
-    for (i = 0; i < rows * columns; i++)
-        wide[i] = LOAD(from[i]);
-    for (i = 0; i < rows; i++)
-        row[i] = wide + i * columns;
-    for (i = 0; i < columns; i++)
-        sum[i] = RUN_AT(row, rows, i);
-    for (i = 0; i < columns; i++)
-        row[i] = sum + i;
-    return RUN_AT(row, columns, 0) + 0;
-}
-
-static void PGI_NAME(totals, ELEMENT)(void *totals, const void *from, int64_t step, int64_t planes,
-                                      int rows, int columns, int64_t ahead)
-{
-    enum {
-        SIDE = PGI_LANES(REAL_NAME)
-    };
-    const int64_t elements = (planes - 1) * step + rows * columns;
-    REAL down[SIDE * SIDE], total[SIDE], *to = totals;
-    const void *column[SIDE];
-    const STORED *stored = from;
-    int64_t p, i, some;
-
-    for (p = 0; columns > LANES && p < planes; p++)
-        to[p] = PGI_NAME(total_of, ELEMENT)(stored + p * step, rows, columns);
-    for (i = 0; i < SIDE; i++)
-        column[i] = down + i * LANES;
-    /* a vector of planes at a time, turned, so that their columns are rows */
-    for (p = 0; columns <= LANES && p < planes; p += some) {
-        VECTOR square[SIDE];
-
-        some = planes - p < LANES ? planes - p : LANES;
-        switch (rows) {
-#define PGI_COUNT(n)                                                                               \
-    case n:                                                                                        \
-        PGI_NAME(sum_down, ELEMENT)                                                                \
-        (down, stored + p * step, step, some, n, columns, elements - p * step, ahead);             \
-        break;
-#include "cpu/tmpl/counts.def"
-#undef PGI_COUNT
-        }
-        PGI_UNROLL
-        for (i = 0; i < SIDE; i++)
-            square[i] = i < some ? GET(down + i * LANES) : SET(0);
-        PGI_NAME(transpose, REAL_NAME)(square);
-        PGI_UNROLL
-        for (i = 0; i < SIDE; i++)
-            PUT(down + i * LANES, square[i]);
-        PGI_NAME(sum, REAL_NAME)(total, NULL, column, columns, 0, LANES);
-        for (i = 0; i < some; i++)
-            to[p + i] = total[i] + 0;
-    }
-}
-
-/* Elements ahead that are fetched while rows of channels are added: the machine stops at the ends
- * of pages. */
-#define AHEAD 512
-
-/* A vector of channels side by side of one column of a plane, or `some` of its lanes: rows added,
- * the +0 of terms at the end. `rows` and `some` are constants where this is inlined, and `value`
- * are registers. */
+/* A vector of elements side by side, or `some` of its lanes, of every row: rows added, the +0 of
+ * terms at the end. What is so many elements ahead is fetched. `rows` and `some` are constants
+ * where this is inlined, and `value` are registers. */
 PGI_ALWAYS_INLINE void PGI_NAME(sum_column, ELEMENT)(REAL *to, const STORED *from, int64_t row_step,
-                                                     int64_t lanes, int rows, bool some)
+                                                     int64_t lanes, int rows, bool some,
+                                                     int64_t ahead)
 {
     VECTOR value[PGI_RUN_ROWS], sum = SET(0);
     int size, i, done = 0;
@@ -155,7 +68,8 @@ PGI_ALWAYS_INLINE void PGI_NAME(sum_column, ELEMENT)(REAL *to, const STORED *fro
             const STORED *here = from + i * row_step;
 
             value[i] = some ? PGI_VEC(load_some, ELEMENT)(here, lanes) : LOAD_VECTOR(here);
-            __builtin_prefetch(here + AHEAD, 0, 2);
+            if (ahead)
+                __builtin_prefetch(here + ahead, 0, 2);
         }
     }
     PGI_UNROLL
@@ -175,15 +89,97 @@ PGI_ALWAYS_INLINE void PGI_NAME(sum_column, ELEMENT)(REAL *to, const STORED *fro
     PUT(to, ADD(sum, SET(0)));
 }
 
+/* Vectors of the columns of a plane. */
+#define PARTS ((PGI_RUN_ROWS + PGI_LANES(REAL_NAME) - 1) / PGI_LANES(REAL_NAME))
+
+/* The sums of the columns of some planes, `parts` vectors for each. Vectors reach into what
+ * follows, which is part of the `elements` there are, or of a copy. `rows` is a constant where this
+ * is inlined. */
+PGI_ALWAYS_INLINE void PGI_NAME(sum_down, ELEMENT)(REAL *to, const STORED *from, int64_t step,
+                                                   int64_t planes, int rows, int columns, int parts,
+                                                   int64_t elements, int64_t ahead)
+{
+    const int64_t reach = (rows - 1) * columns + parts * LANES;
+    STORED last[PGI_RUN_ROWS * PGI_RUN_ROWS + PGI_LANES(REAL_NAME)];
+    int64_t p, line;
+    int v;
+
+    for (p = 0; p < planes; p++, from += step, elements -= step, to += LANES) {
+        const STORED *plane = from;
+
+        for (line = 0; ahead && line < rows * columns; line += PGI_LINE_BYTES / (int)sizeof *from)
+            __builtin_prefetch(from + ahead + line, 0, 2);
+        if (reach > (step == rows * columns ? elements : rows * columns)) {
+            memset(last, 0, sizeof last);
+            plane = memcpy(last, from, (size_t)(rows * columns) * sizeof *from);
+        }
+        for (v = 0; v < parts; v++)
+            PGI_NAME(sum_column, ELEMENT)
+        (to + v * LANES * LANES, plane + v * LANES, columns, LANES, rows, false, 0);
+    }
+}
+
+static void PGI_NAME(totals, ELEMENT)(void *totals, const void *from, int64_t step, int64_t planes,
+                                      int rows, int columns, int64_t ahead)
+{
+    enum {
+        SIDE = PGI_LANES(REAL_NAME)
+    };
+    const int64_t elements = (planes - 1) * step + rows * columns;
+    const int parts = (columns + SIDE - 1) / SIDE;
+    REAL down[PARTS * SIDE * SIDE], total[SIDE], *to = totals;
+    const void *column[PARTS * SIDE];
+    const STORED *stored = from;
+    int64_t p, i, some;
+    int v;
+
+    for (i = 0; i < PARTS * SIDE; i++)
+        column[i] = down + i * LANES;
+    /* a vector of planes at a time, turned, so that their columns are rows */
+    for (p = 0; p < planes; p += some) {
+        some = planes - p < LANES ? planes - p : LANES;
+        switch (rows) {
+#define PGI_COUNT(n)                                                                               \
+    case n:                                                                                        \
+        PGI_NAME(sum_down, ELEMENT)                                                                \
+        (down, stored + p * step, step, some, n, columns, parts, elements - p * step, ahead);      \
+        break;
+#include "cpu/tmpl/counts.def"
+#undef PGI_COUNT
+        }
+        for (v = 0; v < parts; v++) {
+            REAL *part = down + v * SIDE * SIDE;
+            VECTOR square[SIDE];
+
+            PGI_UNROLL
+            for (i = 0; i < SIDE; i++)
+                square[i] = i < some ? GET(part + i * LANES) : SET(0);
+            PGI_NAME(transpose, REAL_NAME)(square);
+            PGI_UNROLL
+            for (i = 0; i < SIDE; i++)
+                PUT(part + i * LANES, square[i]);
+        }
+        PGI_NAME(sum, REAL_NAME)(total, NULL, column, columns, 0, LANES);
+        for (i = 0; i < some; i++)
+            to[p + i] = total[i] + 0;
+    }
+}
+
+#undef PARTS
+
+/* Elements ahead that are fetched while rows of channels are added: the machine stops at the ends
+ * of pages. */
+#define AHEAD 512
+
 PGI_ALWAYS_INLINE void PGI_NAME(sum_columns, ELEMENT)(REAL *to, const STORED *from,
                                                       int64_t row_step, int64_t lanes, int rows)
 {
     int64_t at;
 
     for (at = 0; at + LANES <= lanes; at += LANES)
-        PGI_NAME(sum_column, ELEMENT)(to + at, from + at, row_step, LANES, rows, false);
+        PGI_NAME(sum_column, ELEMENT)(to + at, from + at, row_step, LANES, rows, false, AHEAD);
     if (at < lanes)
-        PGI_NAME(sum_column, ELEMENT)(to + at, from + at, row_step, lanes - at, rows, true);
+        PGI_NAME(sum_column, ELEMENT)(to + at, from + at, row_step, lanes - at, rows, true, AHEAD);
 }
 
 static void PGI_NAME(totals_lanes, ELEMENT)(void *totals, const void *from, int64_t row_step,

@@ -2,20 +2,19 @@
 /* Kernel bodies of averages for one element type; types.h has the parameters. Signatures and
  * meaning: plan/backend.h. */
 
-#define VECTOR                  PGI_VECTOR(REAL_NAME)
-#define LOAD_VECTOR(from)       PGI_VEC(load, ELEMENT)(from)
-#define STORE_VECTOR(to, v)     PGI_VEC(store, ELEMENT)(to, v)
-#define STREAM_VECTOR(to, v)    PGI_VEC(stream, ELEMENT)(to, v)
-#define SET(value)              PGI_VEC(set, REAL_NAME)(value)
-#define MUL(a, b)               PGI_VEC(mul, REAL_NAME)(a, b)
-#define RUN(rows, count, at)    PGI_NAME(run, REAL_NAME)(rows, count, at)
-#define RUN_AT(rows, count, at) PGI_NAME(run_at, REAL_NAME)(rows, count, at)
-#define GET(from)               PGI_VEC(get, REAL_NAME)(from)
-#define PUT(to, v)              PGI_VEC(put, REAL_NAME)(to, v)
-#define ADD(a, b)               PGI_VEC(add, REAL_NAME)(a, b)
-#define DIV(a, b)               PGI_VEC(div, REAL_NAME)(a, b)
-#define FETCH(memory)           PGI_NAME(fetch, ahead)(memory)
-#define LANES                   ((int64_t)PGI_LANES(REAL_NAME))
+#define VECTOR               PGI_VECTOR(REAL_NAME)
+#define LOAD_VECTOR(from)    PGI_VEC(load, ELEMENT)(from)
+#define STORE_VECTOR(to, v)  PGI_VEC(store, ELEMENT)(to, v)
+#define STREAM_VECTOR(to, v) PGI_VEC(stream, ELEMENT)(to, v)
+#define SET(value)           PGI_VEC(set, REAL_NAME)(value)
+#define MUL(a, b)            PGI_VEC(mul, REAL_NAME)(a, b)
+#define RUN(rows, count, at) PGI_NAME(run, REAL_NAME)(rows, count, at)
+#define GET(from)            PGI_VEC(get, REAL_NAME)(from)
+#define PUT(to, v)           PGI_VEC(put, REAL_NAME)(to, v)
+#define ADD(a, b)            PGI_VEC(add, REAL_NAME)(a, b)
+#define DIV(a, b)            PGI_VEC(div, REAL_NAME)(a, b)
+#define FETCH(memory)        PGI_NAME(fetch, ahead)(memory)
+#define LANES                ((int64_t)PGI_LANES(REAL_NAME))
 
 /* Whether a row can be streamed from its beginning to its end. A store of the other kind to one of
  * its cache lines would cost more than streaming saves. */
@@ -87,4 +86,3 @@ static void PGI_NAME(widen, ELEMENT)(void *reals, const void *from, int64_t from
 #undef FETCH
 #undef LANES
 #undef BY
-#undef RUN_AT

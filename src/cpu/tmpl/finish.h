@@ -199,6 +199,10 @@ typedef bool PGI_NAME(span_fn, ELEMENT)(STORED *to, const REAL *from, int64_t st
                                         int64_t elements, const pgi_divisors *by, REAL alpha,
                                         bool past, pgi_ahead *ahead);
 
+/* Whether two vectors are stored at once: elements of 16 bits of vectors that are half a cache line
+ * or less are rounded and packed together. */
+#define IN_PAIRS (sizeof(STORED) < sizeof(REAL) && LANES * sizeof(REAL) < PGI_LINE_BYTES)
+
 /* `elements` side by side, sums of what lies `step` apart. */
 PGI_ALWAYS_INLINE bool PGI_NAME(finish_span, ELEMENT)(STORED *restrict to, const REAL *from,
                                                       int count, int64_t step, int64_t elements,
@@ -225,6 +229,11 @@ PGI_ALWAYS_INLINE bool PGI_NAME(finish_span, ELEMENT)(STORED *restrict to, const
         past = head >= 0;
         at = past ? head : 0;
         whole = false;
+    }
+    for (; IN_PAIRS && at + 2 * LANES <= elements; at += 2 * LANES) {
+        PGI_VEC(store_two, ELEMENT)
+        (to + at, RESULT(RUN(rows, count, at)), RESULT(RUN(rows, count, at + LANES)), past);
+        FETCH(ahead);
     }
     for (; at + LANES <= elements; at += LANES) {
         const VECTOR result = RESULT(RUN(rows, count, at));
@@ -261,7 +270,7 @@ PGI_COUNT(0)
 
 /* For every count, without and with a divisor. */
 static PGI_NAME(span_fn, ELEMENT) *const PGI_NAME(spans, ELEMENT)[PGI_RUN_ROWS + 1][2] = {
-#define PGI_COUNT(n) {PGI_NAME(span_##n, ELEMENT), PGI_NAME(quotients_##n, ELEMENT)},
+#define PGI_COUNT(n) [n] = {PGI_NAME(span_##n, ELEMENT), PGI_NAME(quotients_##n, ELEMENT)},
     PGI_COUNT(0)
 #include "cpu/tmpl/counts.def"
 #undef PGI_COUNT
@@ -438,3 +447,4 @@ static void PGI_NAME(finish_picks, ELEMENT)(void *to, int64_t pitch, const void 
 }
 
 #undef HEADS
+#undef IN_PAIRS

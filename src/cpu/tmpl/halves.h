@@ -20,9 +20,15 @@ PGI_ALWAYS_INLINE void PGI_NAME(halves_places,
     for (i = 0; i < places; i += 2 * LANES) {
         const VECTOR here = COLUMN(i / 2), next = COLUMN(i / 2 + 1);
         const VECTOR both = MUL(ADD(here, next), scale), one = MUL(late ? next : here, scale);
+        const VECTOR even = late ? both : one, odd = late ? one : both;
         VECTOR low, high;
 
-        PGI_VEC(zip, REAL_NAME)(late ? both : one, late ? one : both, &low, &high);
+        if (places - i >= 2 * LANES) {
+            PGI_VEC(store_zip, ELEMENT)(to + i, even, odd, past);
+            FETCH(ahead);
+            continue;
+        }
+        PGI_VEC(zip, REAL_NAME)(even, odd, &low, &high);
         PGI_NAME(store_part, ELEMENT)(to + i, low, places - i, past);
         if (places - i > LANES)
             PGI_NAME(store_part, ELEMENT)(to + i + LANES, high, places - i - LANES, past);
@@ -40,14 +46,16 @@ PGI_ALWAYS_INLINE void PGI_NAME(halves_lanes, ELEMENT)(STORED *to, const REAL *a
     const int64_t lanes = shape->lanes;
     int64_t at;
 
-    for (at = 0; at < lanes; at += LANES) {
-        VECTOR sum = COLUMN(at);
-
-        if (both)
-            sum = ADD(sum, COLUMN(lanes + at));
-        PGI_NAME(store_part, ELEMENT)(to + at, MUL(sum, scale), lanes - at, past);
+#define SUM(at) MUL(both ? ADD(COLUMN(at), COLUMN(lanes + (at))) : COLUMN(at), scale)
+    for (at = 0; at + 2 * LANES <= lanes; at += 2 * LANES) {
+        PGI_VEC(store_two, ELEMENT)(to + at, SUM(at), SUM(at + LANES), past);
         FETCH(ahead);
     }
+    for (; at < lanes; at += LANES) {
+        PGI_NAME(store_part, ELEMENT)(to + at, SUM(at), lanes - at, past);
+        FETCH(ahead);
+    }
+#undef SUM
 }
 #undef COLUMN
 

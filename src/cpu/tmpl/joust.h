@@ -156,14 +156,13 @@ PGI_ALWAYS_INLINE void BODY(joust_two)(RESULTS results, RESULTS lower, const STO
 }
 
 /* The windows of a row, or of two rows if they share one. */
-PGI_ALWAYS_INLINE void BODY(joust_windows)(RESULTS results, const STORED *x, const pgi_joust *joust,
-                                           const WINDOW *window, bool named, int few, bool two,
-                                           WATCH *watch)
+PGI_ALWAYS_INLINE void BODY(joust_windows)(RESULTS results, const STORED *x, const pgi_lists *lists,
+                                           const pgi_melee *melee, const WINDOW *window, bool named,
+                                           int few, bool two, WATCH *watch)
 {
-    const pgi_melee *melee = &joust->melee;
     const int64_t lanes = melee->lanes, windows = melee->windows, below = melee->row_step;
-    const int64_t x_step = melee->step, step = joust->step, tap_step = joust->tap_step;
-    const RESULTS lower = BODY(further)(results, joust->row, joust->tap_row);
+    const int64_t x_step = melee->step, step = lists->step, tap_step = lists->tap_step;
+    const RESULTS lower = BODY(further)(results, lists->row, lists->tap_row);
     const AT up = KEY_WORD(set_at)(melee->place[0] - melee->place[two ? (SIDE - 1) * SIDE : 0]);
     const int taps = melee->taps;
     int64_t g, i;
@@ -184,10 +183,9 @@ PGI_ALWAYS_INLINE void BODY(joust_windows)(RESULTS results, const STORED *x, con
     }
 }
 
-PGI_ALWAYS_INLINE bool BODY(joust_rows)(RESULTS results, const STORED *x, const pgi_joust *joust,
-                                        bool named)
+PGI_ALWAYS_INLINE bool BODY(joust_rows)(RESULTS results, const STORED *x, const pgi_lists *lists,
+                                        const pgi_melee *melee, bool named)
 {
-    const pgi_melee *melee = &joust->melee;
     WATCH watch = KEY_WORD(watch)();
     int64_t r, rows;
     WINDOW window;
@@ -202,15 +200,15 @@ PGI_ALWAYS_INLINE bool BODY(joust_rows)(RESULTS results, const STORED *x, const 
 
         rows = two ? 2 : 1;
         if (two)
-            BODY(joust_windows)(results, x, joust, &window, named, 0, true, &watch);
+            BODY(joust_windows)(results, x, lists, melee, &window, named, 0, true, &watch);
         else if (melee->taps == 4)
-            BODY(joust_windows)(results, x, joust, &window, named, 4, false, &watch);
+            BODY(joust_windows)(results, x, lists, melee, &window, named, 4, false, &watch);
         else if (melee->taps == 9)
-            BODY(joust_windows)(results, x, joust, &window, named, 9, false, &watch);
+            BODY(joust_windows)(results, x, lists, melee, &window, named, 9, false, &watch);
         else
-            BODY(joust_windows)(results, x, joust, &window, named, 0, false, &watch);
+            BODY(joust_windows)(results, x, lists, melee, &window, named, 0, false, &watch);
         x += rows * melee->row_step;
-        results = BODY(further)(results, rows * joust->row, rows * joust->tap_row);
+        results = BODY(further)(results, rows * lists->row, rows * lists->tap_row);
     }
     return !PGI_SEEN_NAN(ELEMENT)(watch);
 }
@@ -223,21 +221,22 @@ static bool BODY(joust_streams)(const void *to, int64_t size, int64_t step, int6
            row % LANES == 0 && (step == lanes || lanes * size % PGI_LINE_BYTES == 0);
 }
 
-static bool BODY(joust)(void *winners, uint8_t *taps, const void *x, const pgi_joust *joust)
+static bool BODY(joust)(const pgi_lists *lists, const void *x, const pgi_melee *melee)
 {
-    const pgi_melee *melee = &joust->melee;
     const int64_t lanes = melee->lanes;
     const RESULTS results = {
-        winners, taps,
-        joust->stream &&
-            BODY(joust_streams)(winners, (int64_t)sizeof(STORED), joust->step, joust->row, lanes),
-        joust->stream_taps && BODY(joust_streams)(taps, 1, joust->tap_step, joust->tap_row, lanes)};
+        .winners = (void *)lists->winners,
+        .taps = lists->taps,
+        .stream = lists->stream && BODY(joust_streams)(lists->winners, (int64_t)sizeof(STORED),
+                                                       lists->step, lists->row, lanes),
+        .stream_taps = lists->stream_taps &&
+                       BODY(joust_streams)(lists->taps, 1, lists->tap_step, lists->tap_row, lanes)};
 
     if (melee->taps == 0 || lanes < LANES || (melee->rows > 1 && melee->row_place) ||
         (melee->windows > 1 && melee->place_step))
         return false;
-    return taps ? BODY(joust_rows)(results, x, joust, true)
-                : BODY(joust_rows)(results, x, joust, false);
+    return lists->taps ? BODY(joust_rows)(results, x, lists, melee, true)
+                       : BODY(joust_rows)(results, x, lists, melee, false);
 }
 
 #undef KIND

@@ -15,16 +15,22 @@ PGI_ALWAYS_INLINE int64_t pgi_groups_ahead(int64_t step)
 #define INDEX      int64_t
 #define INDEX_NAME i64
 #include "cpu/tmpl/number.h"
+
+#include "cpu/tmpl/name.h"
 #include "cpu/tmpl/trace.h"
 
 #define INDEX      int32_t
 #define INDEX_NAME i32
 #include "cpu/tmpl/number.h"
+
+#include "cpu/tmpl/name.h"
 #include "cpu/tmpl/trace.h"
 
 #define INDEX      uint32_t
 #define INDEX_NAME u32
 #include "cpu/tmpl/number.h"
+
+#include "cpu/tmpl/name.h"
 #include "cpu/tmpl/trace.h"
 
 #define INDEX      uint8_t

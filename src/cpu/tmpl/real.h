@@ -62,28 +62,6 @@ PGI_ALWAYS_INLINE PGI_VECTOR(REAL_NAME)
     return sum;
 }
 
-/* The same for one place and any count, where vectors do not fit. */
-static REAL PGI_NAME(run_at, REAL_NAME)(const void *const *rows, int count, int64_t at)
-{
-    REAL sum = 0, piece[PGI_RUN_ROWS];
-    int size = 1, first = 0, length, i;
-
-    while (size * 2 <= count)
-        size *= 2;
-    for (; size > 0; size /= 2) {
-        if (!(count & size))
-            continue;
-        for (i = 0; i < size; i++)
-            piece[i] = ((const REAL *)rows[first + i])[at];
-        for (length = size; length > 1; length /= 2)
-            for (i = 0; i < length / 2; i++)
-                piece[i] = piece[2 * i] + piece[2 * i + 1];
-        sum = first ? sum + piece[0] : piece[0];
-        first += size;
-    }
-    return sum;
-}
-
 /* A block of `sums` runs at one place. Rows that several share are loaded once, and their sums of
  * powers of two added once, each as soon as its last row is there, so that few are alive at a time:
  * of 16 runs of 31 rows no more than 32. `sums` and `length` are constants where this is inlined,

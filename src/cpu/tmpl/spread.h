@@ -4,75 +4,125 @@
  * parameters and words it uses. Signatures and meaning: plan/backend.h.
  */
 
-/* A vector of quotients from `from` on, as all positions of their windows get them. */
-PGI_ALWAYS_INLINE VECTOR PGI_NAME(share, ELEMENT)(const pgi_spread *shape, const STORED *from,
-                                                  int64_t count, pgi_division how, vec_least *least)
+/* What a vector of dy gives to all positions of its windows. */
+PGI_ALWAYS_INLINE VECTOR PGI_NAME(share, ELEMENT)(const pgi_spread *shape, VECTOR value, BY by,
+                                                  pgi_division how, vec_least *least)
 {
-    const VECTOR value =
-        count < LANES ? PGI_VEC(load_some, ELEMENT)(from, count) : LOAD_VECTOR(from);
-    const BY by = PGI_NAME(by_one, ELEMENT)(&shape->by, 0);
-
     return MUL(PGI_NAME(divided, ELEMENT)(value, by, how, SET(0), least), SET((REAL)shape->alpha));
 }
 
-/* Vectors of channels that are stored side by side before the next place has its turn: whole cache
- * lines, also of the narrow types (2x2x2, bf16, 32 channels, 16 cores: 4.5 times the floor with one
- * vector at a time). */
-#define TOGETHER 4
+/* The lanes of a vector are channels. Those of a place go to all positions of its window before the
+ * next ones have their turn, four vectors at a time: whole cache lines, also of the narrow types
+ * (2x2x2, bf16, 32 channels, 16 cores: 4.5 times the floor with one vector at a time). */
+PGI_ALWAYS_INLINE void PGI_NAME(spread_lanes, ELEMENT)(STORED *const *to, const STORED *from,
+                                                       const pgi_spread *shape, BY by,
+                                                       pgi_division how, bool past,
+                                                       vec_least *least)
+{
+    const int64_t lanes = shape->lanes, columns = shape->columns;
+    const int times = shape->times;
+    int64_t i, at, c;
+    int t, v;
+
+    for (i = 0; i < shape->places; i++, from += lanes) {
+        for (at = 0; at + 4 * LANES <= lanes; at += 4 * LANES) {
+            VECTOR a, b, d, e;
+
+            PGI_VEC(load_both, ELEMENT)(from + at, &a, &b);
+            PGI_VEC(load_both, ELEMENT)(from + at + 2 * LANES, &d, &e);
+            a = PGI_NAME(share, ELEMENT)(shape, a, by, how, least);
+            b = PGI_NAME(share, ELEMENT)(shape, b, by, how, least);
+            d = PGI_NAME(share, ELEMENT)(shape, d, by, how, least);
+            e = PGI_NAME(share, ELEMENT)(shape, e, by, how, least);
+            for (t = 0; t < times; t++) {
+                STORED *here = to[t] + i * columns * lanes + at;
+
+                for (c = 0; c < columns; c++, here += lanes) {
+                    PGI_VEC(store_both, ELEMENT)(here, a, b, past);
+                    PGI_VEC(store_both, ELEMENT)(here + 2 * LANES, d, e, past);
+                }
+            }
+        }
+        if (at < lanes) {
+            const int64_t rest = lanes - at;
+            VECTOR some[4];
+
+            for (v = 0; v < 4; v++) {
+                const STORED *here = from + at + v * LANES;
+                const int64_t count = rest - v * LANES;
+
+                some[v] = SET(0);
+                if (count <= 0)
+                    continue;
+                some[v] = PGI_NAME(share, ELEMENT)(
+                    shape,
+                    count < LANES ? PGI_VEC(load_some, ELEMENT)(here, count) : LOAD_VECTOR(here),
+                    by, how, least);
+            }
+            for (t = 0; t < times; t++)
+                for (c = 0; c < columns; c++)
+                    for (v = 0; v < 4 && v * LANES < rest; v++)
+                        PGI_NAME(store_part, ELEMENT)
+            (to[t] + (i * columns + c) * lanes + at + v * LANES, some[v], rest - v * LANES, past);
+        }
+    }
+}
+
+/* The lanes of a vector are places: windows have one column or two. */
+PGI_ALWAYS_INLINE void PGI_NAME(spread_places, ELEMENT)(STORED *const *to, const STORED *from,
+                                                        const pgi_spread *shape, BY by,
+                                                        pgi_division how, bool past,
+                                                        vec_least *least)
+{
+    const int64_t places = shape->places, columns = shape->columns;
+    const int times = shape->times;
+    VECTOR value, low, high;
+    int64_t at;
+    int t;
+
+    for (at = 0; columns == 2 && at + LANES <= places; at += LANES) {
+        value = PGI_NAME(share, ELEMENT)(shape, LOAD_VECTOR(from + at), by, how, least);
+        for (t = 0; t < times; t++)
+            PGI_VEC(store_zip, ELEMENT)(to[t] + 2 * at, value, value, past);
+    }
+    for (; at < places; at += LANES) {
+        const int64_t rest = places - at;
+
+        value =
+            rest < LANES ? PGI_VEC(load_some, ELEMENT)(from + at, rest) : LOAD_VECTOR(from + at);
+        value = PGI_NAME(share, ELEMENT)(shape, value, by, how, least);
+        if (columns == 1) {
+            for (t = 0; t < times; t++)
+                PGI_NAME(store_part, ELEMENT)(to[t] + at, value, rest, past);
+            continue;
+        }
+        PGI_VEC(zip, REAL_NAME)(value, value, &low, &high);
+        for (t = 0; t < times; t++) {
+            PGI_NAME(store_part, ELEMENT)(to[t] + 2 * at, low, 2 * rest, past);
+            if (2 * rest > LANES)
+                PGI_NAME(store_part, ELEMENT)(to[t] + 2 * at + LANES, high, 2 * rest - LANES, past);
+        }
+    }
+}
 
 /* One row of windows; false if a quotient is in doubt. */
 PGI_ALWAYS_INLINE bool PGI_NAME(spread_row, ELEMENT)(STORED *const *to, const STORED *from,
                                                      const pgi_spread *shape, pgi_division how,
                                                      bool past)
 {
-    const int64_t places = shape->places, lanes = shape->lanes, columns = shape->columns;
-    const int times = shape->times;
+    const BY by = PGI_NAME(by_one, ELEMENT)(&shape->by, 0);
     vec_least least = vec_least_none();
-    VECTOR value, low, high;
-    int64_t i, at, c;
-    int t, v;
 
-    if (lanes > 1) {
-        for (i = 0; i < places; i++) {
-            for (at = 0; at < lanes; at += TOGETHER * LANES) {
-                const int64_t rest = lanes - at;
-                VECTOR some[TOGETHER];
-
-                for (v = 0; v < TOGETHER; v++) {
-                    some[v] = SET(0);
-                    if (v * LANES < rest)
-                        some[v] = PGI_NAME(share, ELEMENT)(shape, from + i * lanes + at + v * LANES,
-                                                           rest - v * LANES, how, &least);
-                }
-                for (t = 0; t < times; t++)
-                    for (c = 0; c < columns; c++)
-                        for (v = 0; v < TOGETHER && v * LANES < rest; v++)
-                            PGI_NAME(store_part, ELEMENT)
-                (to[t] + (i * columns + c) * lanes + at + v * LANES, some[v], rest - v * LANES,
-                 past);
-            }
-        }
-        return !PGI_VEC(below, REAL_NAME)(least);
-    }
-    for (at = 0; at < places; at += LANES) {
-        value = PGI_NAME(share, ELEMENT)(shape, from + at, places - at, how, &least);
-        if (columns == 1) {
-            for (t = 0; t < times; t++)
-                PGI_NAME(store_part, ELEMENT)(to[t] + at, value, places - at, past);
-            continue;
-        }
-        PGI_VEC(zip, REAL_NAME)(value, value, &low, &high);
-        for (t = 0; t < times; t++) {
-            PGI_NAME(store_part, ELEMENT)(to[t] + 2 * at, low, 2 * (places - at), past);
-            if (2 * (places - at) > LANES)
-                PGI_NAME(store_part, ELEMENT)
-            (to[t] + 2 * at + LANES, high, 2 * (places - at) - LANES, past);
-        }
-    }
+    if (shape->lanes > 1 && past)
+        PGI_NAME(spread_lanes, ELEMENT)(to, from, shape, by, how, true, &least);
+    else if (shape->lanes > 1)
+        PGI_NAME(spread_lanes, ELEMENT)(to, from, shape, by, how, false, &least);
+    else if (past)
+        PGI_NAME(spread_places, ELEMENT)(to, from, shape, by, how, true, &least);
+    else
+        PGI_NAME(spread_places, ELEMENT)(to, from, shape, by, how, false, &least);
     return !PGI_VEC(below, REAL_NAME)(least);
 }
-
-#undef TOGETHER
 
 static void PGI_NAME(spread, ELEMENT)(void *const *given, const void *from, const pgi_spread *shape)
 {

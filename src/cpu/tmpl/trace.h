@@ -4,12 +4,11 @@
  * the end.
  */
 
-/* Not 0 if an axis of a window has no tap so far behind its first one: taps say how many there
- * are, or, with gaps, where. Unsigned, so that what lies before it is far behind. */
-PGI_ALWAYS_INLINE uint32_t PGI_NAME(lacks_tap, INDEX_NAME)(uint32_t behind, uint32_t taps,
-                                                           bool gaps)
+/* Not 0 if an axis of a window with gaps has no tap so far behind its first one. Unsigned, so that
+ * what lies before it is far behind. */
+PGI_ALWAYS_INLINE uint32_t PGI_NAME(lacks_tap, INDEX_NAME)(uint32_t behind, uint32_t taps)
 {
-    return gaps ? behind >> 5 | (~taps >> (behind & 31) & 1) : behind >= taps;
+    return behind >> 5 | (~taps >> (behind & 31) & 1);
 }
 
 /*
@@ -24,74 +23,99 @@ PGI_ALWAYS_INLINE uint32_t PGI_NAME(quotient, INDEX_NAME)(uint32_t a, float by)
 
 /* Indices of a row, the r-th: those of windows one behind the other, or, in groups, of the lanes of
  * every window. Whether they are groups, or each has an origin, the step from one to the next if it
- * is 1, whether windows have planes, or gaps, and whether places are counted in units, are
- * constants. Returns whether one is bad. */
-PGI_ALWAYS_INLINE bool PGI_NAME(trace_some, INDEX_NAME)(int32_t *restrict places,
-                                                        const INDEX *restrict indices, int64_t step,
-                                                        const pgi_trace *trace, int32_t r,
-                                                        bool groups, bool origins, bool deep,
-                                                        bool gaps, bool units)
+ * is 1, what is traced, whether places stay what they are, and whether they are counted in units,
+ * are constants. Returns whether one is bad. What can wait for the end does: whether the largest of
+ * all is too large. */
+PGI_ALWAYS_INLINE bool
+PGI_NAME(trace_some, INDEX_NAME)(int32_t *restrict places, const INDEX *restrict indices,
+                                 int64_t step, const pgi_trace *trace, uint32_t r, bool groups,
+                                 bool origins, pgi_tracing tracing, bool inside, bool units)
 {
     const pgi_trace t = *trace; /* a copy, which no store can change */
-    const uint32_t first = (uint32_t)(t.first + r * t.row_step), plane = (uint32_t)t.plane;
-    const uint32_t span = (uint32_t)t.span, limit = (uint32_t)t.limit, move = (uint32_t)t.move;
-    const int64_t count = groups ? t.lanes : t.windows, origin_step = groups ? t.origin_step : 0;
-    const int32_t *restrict begin = t.begin, *restrict width = t.width;
-    const int64_t *restrict further = t.further;
+    const uint32_t first = t.first + r * t.row_step, top = t.top + r * t.row_step;
+    const int64_t count = groups ? t.lanes : t.windows;
+    const int32_t *restrict begin = t.begin;
+    const uint32_t *restrict within = t.within, *restrict further = t.further;
+    const bool gaps = tracing == PGI_TRACE_GAPS;
     uint64_t wrong = 0;
-    uint32_t bad = 0;
+    uint32_t bad = 0, farthest = 0, last = 0, lowest = 0;
     int64_t o, i;
 
     for (o = 0; o < (groups ? t.windows : 1); o++, places += count, indices += t.step) {
-        const uint32_t one_begin = (uint32_t)begin[o], one_width = (uint32_t)width[o];
-        int64_t origin = t.origin;
+        const uint32_t one_begin = first + (uint32_t)begin[o], one_within = within[o];
+        uint32_t own = 0;
 
         for (i = 0; groups && step == 1 && i < count; i += PGI_LINE_BYTES / (int)sizeof *indices)
             __builtin_prefetch(indices + pgi_groups_ahead(t.step) + i, 0, 3);
-        for (i = 0; i < count; i++, origin += origin_step) {
-            const uint64_t index = (uint64_t)indices[i * step] - (uint64_t)origin -
-                                   (origins ? (uint64_t)further[i] : 0);
-            const uint32_t place =
-                units ? (uint32_t)(index >> t.unit_shift) * t.unit_inverse : (uint32_t)index;
-            const uint32_t behind = place - first - (groups ? one_begin : (uint32_t)begin[i]);
-            const uint32_t at = behind & (PGI_TRACE_SPAN - 1); /* what is not below is bad anyway */
-            const uint32_t row = PGI_NAME(quotient, INDEX_NAME)(at, t.by_columns);
-            const uint32_t column = at - row * (uint32_t)t.columns;
-            const uint32_t columns = groups ? one_width : (uint32_t)width[i];
-            uint32_t out = (behind >= span) | (place >= plane) |
-                           PGI_NAME(lacks_tap, INDEX_NAME)(column, columns, gaps);
-            uint32_t moved = place + move, lost = 0;
+        for (i = 0; i < count; i++, own += groups ? t.origin_step : 0) {
+            const uint64_t index = (uint64_t)indices[i * step] - (uint64_t)t.origin;
+            const uint32_t here = groups ? own : origins ? further[i] : 0;
+            const uint64_t shared = units ? index - here : index;
+            const uint32_t place = units ? (uint32_t)(shared >> t.unit_shift) * t.unit_inverse
+                                         : (uint32_t)index - here;
+            const uint32_t behind = groups ? place - one_begin : place - first - (uint32_t)begin[i];
+            const uint32_t taps = groups ? one_within : within[i];
+            uint32_t moved = place + t.move, lost = 0;
 
-            wrong |= units ? index ^ (uint64_t)place * (uint64_t)t.unit : index >> 32;
-            if (deep) {
-                const uint32_t depth = PGI_NAME(quotient, INDEX_NAME)(row, t.by_rows);
-                const uint32_t down = row - depth * (uint32_t)t.rows;
+            wrong |= units ? shared ^ (uint64_t)place * (uint64_t)t.unit : index;
+            last = PGI_LARGER(last, place);
+            farthest = PGI_LARGER(farthest, behind);
+            if (!gaps)
+                bad |= behind * t.by_columns >= taps;
+            if (tracing == PGI_TRACE_ROWS) {
+                const uint32_t row = behind * t.by_plane;
 
-                out |= PGI_NAME(lacks_tap, INDEX_NAME)(down, (uint32_t)t.taps_down, gaps);
-                if (gaps)
-                    out |= PGI_NAME(lacks_tap, INDEX_NAME)(depth, (uint32_t)t.taps_deep, true);
-                moved -= depth * (uint32_t)t.skipped;
-                lost = down + (uint32_t)t.top >= (uint32_t)t.height;
+                lowest = PGI_LARGER(lowest, row);
             }
-            bad |= out;
-            places[i] = (moved >= limit) | lost ? PGI_NOWHERE : (int32_t)moved;
+            if (tracing == PGI_TRACE_PLANES || gaps) {
+                const uint32_t at = behind & (PGI_TRACE_SPAN - 1); /* beyond, it is bad anyway */
+                const uint32_t depth = PGI_NAME(quotient, INDEX_NAME)(at, t.per_plane);
+                const uint32_t down = at - depth * t.rows_of_columns;
+
+                if (gaps) {
+                    const uint32_t row = PGI_NAME(quotient, INDEX_NAME)(at, t.per_column);
+
+                    bad |= PGI_NAME(lacks_tap, INDEX_NAME)(at - row * t.columns, taps) |
+                           PGI_NAME(lacks_tap, INDEX_NAME)(row - depth * t.rows, t.taps_down) |
+                           PGI_NAME(lacks_tap, INDEX_NAME)(depth, t.taps_deep);
+                } else {
+                    lowest = PGI_LARGER(lowest, down);
+                }
+                moved -= depth * t.skipped;
+                lost = down + top + (uint32_t)begin[groups ? o : i] >= t.height;
+            }
+            places[i] = inside                      ? (int32_t)place
+                        : (moved >= t.limit) | lost ? PGI_NOWHERE
+                                                    : (int32_t)moved;
         }
     }
-    return bad || wrong;
+    return bad || (units ? wrong : wrong >> 32) || last >= (uint32_t)t.plane ||
+           farthest >= t.span || (tracing == PGI_TRACE_ROWS && lowest >= t.rows_within) ||
+           (tracing == PGI_TRACE_PLANES && lowest >= t.taps_down);
 }
 
 PGI_ALWAYS_INLINE bool PGI_NAME(trace_row, INDEX_NAME)(int32_t *places, const INDEX *indices,
                                                        int64_t step, const pgi_trace *trace,
-                                                       int32_t r, bool groups, bool origins)
+                                                       uint32_t r, bool groups, bool origins)
 {
-#define TRACE(deep, gaps, units)                                                                   \
+    const bool ones = trace->unit == 1;
+
+#define TRACE(tracing, inside, units)                                                              \
     PGI_NAME(trace_some, INDEX_NAME)                                                               \
-    (places, indices, step, trace, r, groups, origins, deep, gaps, units)
-    if (trace->gaps)
-        return trace->unit == 1 ? TRACE(true, true, false) : TRACE(true, true, true);
-    if (trace->deep)
-        return trace->unit == 1 ? TRACE(true, false, false) : TRACE(true, false, true);
-    return trace->unit == 1 ? TRACE(false, false, false) : TRACE(false, false, true);
+    (places, indices, step, trace, r, groups, origins, tracing, inside, units)
+    switch (trace->tracing) {
+    case PGI_TRACE_COLUMNS:
+        return !ones           ? TRACE(PGI_TRACE_COLUMNS, false, true)
+               : trace->inside ? TRACE(PGI_TRACE_COLUMNS, true, false)
+                               : TRACE(PGI_TRACE_COLUMNS, false, false);
+    case PGI_TRACE_ROWS:
+        return ones ? TRACE(PGI_TRACE_ROWS, false, false) : TRACE(PGI_TRACE_ROWS, false, true);
+    case PGI_TRACE_PLANES:
+        return ones ? TRACE(PGI_TRACE_PLANES, false, false) : TRACE(PGI_TRACE_PLANES, false, true);
+    case PGI_TRACE_GAPS:
+        break;
+    }
+    return ones ? TRACE(PGI_TRACE_GAPS, false, false) : TRACE(PGI_TRACE_GAPS, false, true);
 #undef TRACE
 }
 
@@ -101,13 +125,13 @@ static bool PGI_NAME(trace, INDEX_NAME)(int32_t *places, const void *indices,
     const bool groups = trace->lanes > 1;
     const int64_t step = groups ? trace->lane_step : trace->step;
     bool bad = false;
-    int32_t r;
+    uint32_t r;
 
 #define ROW(step, groups, origins)                                                                 \
     PGI_NAME(trace_row, INDEX_NAME)(to, from, step, trace, r, groups, origins)
     for (r = 0; r < trace->count && !bad; r++) {
-        const INDEX *from = (const INDEX *)indices + r * trace->index_row;
-        int32_t *to = places + r * trace->place_row;
+        const INDEX *from = (const INDEX *)indices + (int64_t)r * trace->index_row;
+        int32_t *to = places + (int64_t)r * trace->place_row;
 
         if (trace->further)
             bad = ROW(1, false, true);

@@ -7,6 +7,8 @@
 #error "compile this file with -mavx2 -mf16c -mfma"
 #endif
 
+#include "core/sanitizer.h"
+#include "cpu/vec/pairs.h"
 #include "plan/backend.h"
 
 #include <immintrin.h>
@@ -20,6 +22,8 @@ enum {
     VEC_f64 = 4,
     VEC_bytes = 32
 };
+
+#define VEC_halves 2
 
 typedef __m256 vec_f32;
 typedef __m256d vec_f64;
@@ -54,12 +58,24 @@ static inline vec_f32 vec_div_f32(vec_f32 a, vec_f32 b)
     return _mm256_div_ps(a, b);
 }
 
+static inline void vec_zip_inside_f32(vec_f32 a, vec_f32 b, vec_f32 *low, vec_f32 *high)
+{
+    *low = _mm256_unpacklo_ps(a, b);
+    *high = _mm256_unpackhi_ps(a, b);
+}
+
+static inline void vec_exchange_f32(vec_f32 a, vec_f32 b, vec_f32 *low, vec_f32 *high)
+{
+    *low = _mm256_permute2f128_ps(a, b, 0x20);
+    *high = _mm256_permute2f128_ps(a, b, 0x31);
+}
+
 static inline void vec_zip_f32(vec_f32 a, vec_f32 b, vec_f32 *low, vec_f32 *high)
 {
-    const vec_f32 even = _mm256_unpacklo_ps(a, b), odd = _mm256_unpackhi_ps(a, b);
+    vec_f32 even, odd;
 
-    *low = _mm256_permute2f128_ps(even, odd, 0x20);
-    *high = _mm256_permute2f128_ps(even, odd, 0x31);
+    vec_zip_inside_f32(a, b, &even, &odd);
+    vec_exchange_f32(even, odd, low, high);
 }
 
 static inline vec_f64 vec_set_f64(double value)
@@ -92,12 +108,35 @@ static inline vec_f64 vec_div_f64(vec_f64 a, vec_f64 b)
     return _mm256_div_pd(a, b);
 }
 
+static inline void vec_zip_inside_f64(vec_f64 a, vec_f64 b, vec_f64 *low, vec_f64 *high)
+{
+    *low = _mm256_unpacklo_pd(a, b);
+    *high = _mm256_unpackhi_pd(a, b);
+}
+
+static inline void vec_exchange_f64(vec_f64 a, vec_f64 b, vec_f64 *low, vec_f64 *high)
+{
+    *low = _mm256_permute2f128_pd(a, b, 0x20);
+    *high = _mm256_permute2f128_pd(a, b, 0x31);
+}
+
 static inline void vec_zip_f64(vec_f64 a, vec_f64 b, vec_f64 *low, vec_f64 *high)
 {
-    const vec_f64 even = _mm256_unpacklo_pd(a, b), odd = _mm256_unpackhi_pd(a, b);
+    vec_f64 even, odd;
 
-    *low = _mm256_permute2f128_pd(even, odd, 0x20);
-    *high = _mm256_permute2f128_pd(even, odd, 0x31);
+    vec_zip_inside_f64(a, b, &even, &odd);
+    vec_exchange_f64(even, odd, low, high);
+}
+
+static inline vec_f32 vec_odd_f32(vec_f32 a, vec_f32 b)
+{
+    return _mm256_castpd_ps(
+        _mm256_permute4x64_pd(_mm256_castps_pd(_mm256_shuffle_ps(a, b, 0xdd)), 0xd8));
+}
+
+static inline vec_f64 vec_odd_f64(vec_f64 a, vec_f64 b)
+{
+    return _mm256_permute4x64_pd(_mm256_unpackhi_pd(a, b), 0xd8);
 }
 
 /* By bytes within halves: the middle one lies between a and b. */
@@ -330,13 +369,17 @@ static inline vec_f32 vec_load_bf16(const uint16_t *from)
  * exactly when it should. A NaN with all bits set could carry into a zero, but none is like that:
  * what is stored is computed from elements, so a NaN is one of them made quiet, or the machine's
  * own, and the lower half of either is 0. */
-static inline __m128i vec_bf16_bits(vec_f32 a)
+static inline __m256i vec_round_bf16(vec_f32 a)
 {
     const __m256i bits = _mm256_castps_si256(a);
     const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
-    const __m256i rounded =
-        _mm256_add_epi32(bits, _mm256_add_epi32(odd, _mm256_set1_epi32(0x7fff)));
-    const __m256i high = _mm256_srli_epi32(rounded, 16);
+
+    return _mm256_add_epi32(bits, _mm256_add_epi32(odd, _mm256_set1_epi32(0x7fff)));
+}
+
+static inline __m128i vec_bf16_bits(vec_f32 a)
+{
+    const __m256i high = _mm256_srli_epi32(vec_round_bf16(a), 16);
 
     return _mm_packus_epi32(_mm256_castsi256_si128(high), _mm256_extracti128_si256(high, 1));
 }
@@ -367,6 +410,7 @@ static inline vec_f32 vec_load_some_f32(const float *from, int64_t count)
 static inline void vec_store_some_f32(float *to, vec_f32 a, int64_t count)
 {
     _mm256_maskstore_ps(to, vec_first(count), a);
+    PGI_WRITTEN(to, (size_t)count * sizeof *to);
 }
 
 static inline vec_f64 vec_load_some_f64(const double *from, int64_t count)
@@ -377,6 +421,7 @@ static inline vec_f64 vec_load_some_f64(const double *from, int64_t count)
 static inline void vec_store_some_f64(double *to, vec_f64 a, int64_t count)
 {
     _mm256_maskstore_pd(to, vec_first(2 * count), a);
+    PGI_WRITTEN(to, (size_t)count * sizeof *to);
 }
 
 static inline vec_f32 vec_load_some_f16(const uint16_t *from, int64_t count)
@@ -435,5 +480,76 @@ static inline void vec_stream_end(void)
 }
 
 #include "cpu/vec/avx2_contest.h"
+
+PGI_PAIRS(f32, f32, float)
+PGI_PAIRS(f64, f64, double)
+PGI_PAIRS_LOAD(f16, f32, uint16_t)
+
+/* 16 elements of 16 bits; streams need not be aligned to more than half of them. */
+static inline void vec_store_sixteen(uint16_t *to, __m256i bits, bool past)
+{
+    if (!past) {
+        _mm256_storeu_si256((__m256i *)(void *)to, bits);
+    } else if ((uintptr_t)to % 32 == 0) {
+        _mm256_stream_si256((__m256i *)(void *)to, bits);
+    } else {
+        _mm_stream_si128((__m128i *)(void *)to, _mm256_castsi256_si128(bits));
+        _mm_stream_si128((__m128i *)(void *)(to + 8), _mm256_extracti128_si256(bits, 1));
+    }
+}
+
+static inline void vec_store_two_f16(uint16_t *to, vec_f32 a, vec_f32 b, bool past)
+{
+    vec_store_sixteen(to, _mm256_set_m128i(vec_f16_bits(b), vec_f16_bits(a)), past);
+}
+
+static inline void vec_store_both_f16(uint16_t *to, vec_f32 a, vec_f32 b, bool past)
+{
+    vec_store_two_f16(to, a, b, past);
+}
+
+static inline void vec_store_zip_f16(uint16_t *to, vec_f32 a, vec_f32 b, bool past)
+{
+    const __m128i low = vec_f16_bits(a), high = vec_f16_bits(b);
+
+    vec_store_sixteen(
+        to, _mm256_set_m128i(_mm_unpackhi_epi16(low, high), _mm_unpacklo_epi16(low, high)), past);
+}
+
+/* Every other element: of pairs of 16 bits one is shifted, the other cut off. */
+static inline void vec_load_both_bf16(const uint16_t *from, vec_f32 *a, vec_f32 *b)
+{
+    const __m256i pairs = _mm256_loadu_si256((const __m256i *)(const void *)from);
+
+    *a = _mm256_castsi256_ps(_mm256_slli_epi32(pairs, 16));
+    *b = _mm256_castsi256_ps(_mm256_and_si256(pairs, _mm256_set1_epi32((int)0xffff0000)));
+}
+
+static inline void vec_apart_bf16(vec_f32 *a, vec_f32 *b)
+{
+    (void)a;
+    (void)b;
+}
+
+/* One behind the other, packed within halves. */
+static inline void vec_store_two_bf16(uint16_t *to, vec_f32 a, vec_f32 b, bool past)
+{
+    const __m256i packed = _mm256_packus_epi32(_mm256_srli_epi32(vec_round_bf16(a), 16),
+                                               _mm256_srli_epi32(vec_round_bf16(b), 16));
+
+    vec_store_sixteen(to, _mm256_permute4x64_epi64(packed, 0xd8), past);
+}
+
+static inline void vec_store_zip_bf16(uint16_t *to, vec_f32 a, vec_f32 b, bool past)
+{
+    vec_store_sixteen(
+        to, _mm256_blend_epi16(_mm256_srli_epi32(vec_round_bf16(a), 16), vec_round_bf16(b), 0xaa),
+        past);
+}
+
+static inline void vec_store_both_bf16(uint16_t *to, vec_f32 a, vec_f32 b, bool past)
+{
+    vec_store_zip_bf16(to, a, b, past);
+}
 
 #endif

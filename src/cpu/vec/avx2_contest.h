@@ -76,28 +76,29 @@ static inline vec_f64 vec_load_odd_f64(const double *from)
         _mm256_unpackhi_pd(_mm256_loadu_pd(from), _mm256_loadu_pd(from + 4)), 0xd8);
 }
 
-static inline __m256i vec_load_pairs(const uint16_t *from)
+/* The halves of 8 pairs by two registers, so that nothing has to cross from half to half. */
+static inline __m128i vec_load_four_pairs(const uint16_t *from)
 {
-    return _mm256_loadu_si256((const __m256i *)(const void *)from);
-}
-
-/* The lower halves of 8 pairs. */
-static inline vec_f32 vec_f32_of_lower_f16(__m256i pairs)
-{
-    const __m256i low = _mm256_and_si256(pairs, _mm256_set1_epi32(0xffff));
-    const __m256i packed = _mm256_permute4x64_epi64(_mm256_packus_epi32(low, low), 0xd8);
-
-    return _mm256_cvtph_ps(_mm256_castsi256_si128(packed));
+    return _mm_loadu_si128((const __m128i *)(const void *)from);
 }
 
 static inline vec_f32 vec_load_even_f16(const uint16_t *from)
 {
-    return vec_f32_of_lower_f16(vec_load_pairs(from));
+    const __m128i lower = _mm_set1_epi32(0xffff);
+
+    return _mm256_cvtph_ps(_mm_packus_epi32(_mm_and_si128(vec_load_four_pairs(from), lower),
+                                            _mm_and_si128(vec_load_four_pairs(from + 8), lower)));
 }
 
 static inline vec_f32 vec_load_odd_f16(const uint16_t *from)
 {
-    return vec_f32_of_lower_f16(_mm256_srli_epi32(vec_load_pairs(from), 16));
+    return _mm256_cvtph_ps(_mm_packus_epi32(_mm_srli_epi32(vec_load_four_pairs(from), 16),
+                                            _mm_srli_epi32(vec_load_four_pairs(from + 8), 16)));
+}
+
+static inline __m256i vec_load_pairs(const uint16_t *from)
+{
+    return _mm256_loadu_si256((const __m256i *)(const void *)from);
 }
 
 static inline vec_f32 vec_load_even_bf16(const uint16_t *from)

@@ -8,6 +8,7 @@
 #error "compile this file with -mavx512f -mavx512bw -mavx512dq -mavx512vl"
 #endif
 
+#include "cpu/vec/pairs.h"
 #include "plan/backend.h"
 
 #include <immintrin.h>
@@ -98,6 +99,19 @@ static inline void vec_zip_f64(vec_f64 a, vec_f64 b, vec_f64 *low, vec_f64 *high
 {
     *low = _mm512_permutex2var_pd(a, _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11), b);
     *high = _mm512_permutex2var_pd(a, _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15), b);
+}
+
+static inline vec_f32 vec_odd_f32(vec_f32 a, vec_f32 b)
+{
+    const __m512i odd =
+        _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+
+    return _mm512_permutex2var_ps(a, odd, b);
+}
+
+static inline vec_f64 vec_odd_f64(vec_f64 a, vec_f64 b)
+{
+    return _mm512_permutex2var_pd(a, _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15), b);
 }
 
 #define VEC_SLIDE_32(places, a, b)                                                                 \
@@ -447,5 +461,10 @@ static inline void vec_stream_end(void)
 }
 
 #include "cpu/vec/avx512_contest.h"
+
+PGI_PAIRS(f32, f32, float)
+PGI_PAIRS(f64, f64, double)
+PGI_PAIRS(f16, f32, uint16_t)
+PGI_PAIRS(bf16, f32, uint16_t)
 
 #endif

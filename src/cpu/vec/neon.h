@@ -7,6 +7,7 @@
 #error "this file is for AArch64"
 #endif
 
+#include "cpu/vec/pairs.h"
 #include "plan/backend.h"
 
 #include <arm_neon.h>
@@ -243,6 +244,16 @@ static inline void vec_zip_f64(vec_f64 a, vec_f64 b, vec_f64 *low, vec_f64 *high
     *high = vzip2q_f64(a, b);
 }
 
+static inline vec_f32 vec_odd_f32(vec_f32 a, vec_f32 b)
+{
+    return vuzp2q_f32(a, b);
+}
+
+static inline vec_f64 vec_odd_f64(vec_f64 a, vec_f64 b)
+{
+    return vuzp2q_f64(a, b);
+}
+
 static inline vec_f64 vec_load_f64(const double *from)
 {
     return vld1q_f64(from);
@@ -370,5 +381,10 @@ static inline void vec_stream_end(void)
 }
 
 #include "cpu/vec/neon_contest.h"
+
+PGI_PAIRS(f32, f32, float)
+PGI_PAIRS(f64, f64, double)
+PGI_PAIRS(f16, f32, uint16_t)
+PGI_PAIRS(bf16, f32, uint16_t)
 
 #endif

@@ -7,7 +7,10 @@
  *     vec_set_R, vec_add_R, ...   on all lanes
  *     vec_get_R, vec_put_R        from and to reals in memory, any alignment
  *     vec_zip_R                   a0 b0 a1 b1 ..., in two vectors
- *     vec_even_R                  a0 a2 ... b0 b2 ...
+ *     VEC_halves                  only where what crosses halves of vectors is dear; and then
+ *     vec_zip_inside_R            both lower halves zipped beside both upper ones, in two vectors,
+ *     vec_exchange_R              the lower halves of both, and the upper ones
+ *     vec_even_R, vec_odd_R       a0 a2 ... b0 b2 ..., or a1 a3 ... b1 b3 ...
  *     vec_slide_R                 the lanes of a and b from a constant place in a on, 0 .. all
  *     vec_permute_R               any lanes of a vector in memory, as numbers say; 0 for -1
  *     vec_permute_wide_R          likewise, of four vectors one behind the other
@@ -40,6 +43,12 @@
  *                                 the others are 0
  *     vec_load_even_E, vec_load_odd_E
  *                                 every other of two vectors' elements
+ *     vec_load_both_E, vec_store_both_E
+ *                                 two vectors of elements that lie side by side, in an order of the
+ *                                 vocabulary's own; with `past` as vec_stream_E
+ *     vec_apart_E                 from that order to elements with even numbers, and with odd ones
+ *     vec_store_two_E             likewise those of a, then those of b
+ *     vec_store_zip_E             likewise a0 b0 a1 b1 ...
  *     vec_stream_E                as vec_store_E but past the caches; memory aligned to 8 elements
  *                                 (PGI_STREAM_ELEMENTS), or to the vector if that is shorter
  *     vec_stream_eight            8 elements of a size from anywhere to memory aligned to as many
@@ -50,6 +59,7 @@
 #define PGI_CPU_VEC_SCALAR_H
 
 #include "core/dtype.h"
+#include "cpu/vec/pairs.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -133,6 +143,18 @@ static inline void vec_zip_f64(vec_f64 a, vec_f64 b, vec_f64 *low, vec_f64 *high
 {
     *low = a;
     *high = b;
+}
+
+static inline vec_f32 vec_odd_f32(vec_f32 a, vec_f32 b)
+{
+    (void)a;
+    return b;
+}
+
+static inline vec_f64 vec_odd_f64(vec_f64 a, vec_f64 b)
+{
+    (void)a;
+    return b;
 }
 
 static inline vec_f32 vec_slide_f32(vec_f32 a, vec_f32 b, int places)
@@ -353,5 +375,10 @@ static inline void vec_stream_end(void)
 }
 
 #include "cpu/vec/scalar_contest.h"
+
+PGI_PAIRS(f32, f32, float)
+PGI_PAIRS(f64, f64, double)
+PGI_PAIRS(f16, f32, uint16_t)
+PGI_PAIRS(bf16, f32, uint16_t)
 
 #endif
