@@ -11,8 +11,8 @@
 #define PGI_SANITIZED
 #endif
 
-/* PGI_MAY_READ says that memory may be read though not all of it was written: vectors reach past the
- * end of rows, into lanes whose results are never stored. PGI_WRITTEN says that an instruction
+/* PGI_MAY_READ says that memory may be read though not all of it was written: vectors reach past
+ * the end of rows, into lanes whose results are never stored. PGI_WRITTEN says that an instruction
  * stored there which MemorySanitizer does not know; it looks at what such a one is given. */
 #if __has_feature(memory_sanitizer)
 #include <sanitizer/msan_interface.h>

@@ -106,7 +106,7 @@ static const pgi_level *best_level(void)
         .name = {maxima->name_i64, maxima->name_i32, maxima->name_u32},                            \
         .trace = {maxima->trace_i64, maxima->trace_i32, maxima->trace_u32},                        \
         .follow = maxima->follow_u8, .vouch = maxima->vouch_u8, .deal = maxima->deal_##type,       \
-        .award = maxima->award_##element,                                                          \
+        .award = maxima->award_##element, .reap = maxima->reap_##element,                          \
     }
 
 static pgi_kernels pick(const pgi_level *level, poolgrad_dtype dtype)

@@ -370,6 +370,7 @@ typedef struct pgi_kernels {
     pgi_vouch_fn *vouch;
     pgi_deal_fn *deal;
     pgi_award_fn *award;
+    pgi_reap_fn *reap;
 } pgi_kernels;
 
 /* The memory of one execution. */

@@ -75,33 +75,32 @@ void pgi_fetch_windows(const pgi_scatter *scatter)
         }
 }
 
-static void store_tile(const pgi_scatter *scatter, char *dx, int64_t lanes, const char *sums)
+/* Stores the sums of a tile, and leaves zeros in their place. */
+static void store_tile(const pgi_scatter *scatter, char *dx, int64_t lanes, char *sums)
 {
     const pgi_unit *unit = &scatter->unit;
-    const int64_t places = unit->end[2] - unit->begin[2];
+    const int64_t places = unit->end[2] - unit->begin[2], rows = unit->end[1] - unit->begin[1];
     const poolgrad_plan *plan = scatter->plan;
-    const int64_t *stride = plan->problem.target.stride + PGI_SPATIAL;
+    const pgi_tensor *target = &plan->problem.target;
+    const size_t plane = (size_t)(rows * places * lanes) * plan->kernels.real;
+    const bool dense = plan->scale.beta == 0 && pgi_is_dense(&plan->problem, lanes);
+    /* rows that follow each other without a gap are one row */
+    const int64_t joined = target->stride[PGI_SPATIAL + 1] == places * lanes ? rows : 1;
     int64_t d, h;
 
-    if (plan->scale.beta == 0 && pgi_is_dense(&plan->problem, lanes)) {
-        /* rows that follow each other without a gap are one row */
-        const bool rows = stride[1] == places * lanes || unit->end[1] - unit->begin[1] == 1;
-        const int64_t row = rows ? places * (unit->end[1] - unit->begin[1]) : places;
+    for (d = unit->begin[0]; d < unit->end[0]; d++, sums += plane) {
+        for (h = 0; dense && h < rows; h += joined) {
+            const int64_t at = pgi_row_offset(target, d, unit->begin[1] + h, unit->begin[2]);
 
-        for (d = unit->begin[0]; d < unit->end[0]; d++) {
-            for (h = unit->begin[1]; h < (rows ? unit->begin[1] + 1 : unit->end[1]); h++) {
-                pgi_finish_row(plan, scatter->work, dx, d, h, unit->begin[2], sums, row, lanes);
-                sums += (size_t)(row * lanes) * plan->kernels.real;
-            }
+            plan->kernels.reap(dx + at * (int64_t)plan->problem.element_size,
+                               sums + (size_t)(h * places * lanes) * plan->kernels.real,
+                               joined * places * lanes, plan->scale.alpha, scatter->work->stream);
         }
-        return;
-    }
-    for (d = unit->begin[0]; d < unit->end[0]; d++) {
-        const int64_t rows = unit->end[1] - unit->begin[1];
-
-        pgi_store_rows(plan, scatter->work, dx, d, unit->begin[1], unit->begin[2], rows, places,
-                       lanes, sums, places * lanes);
-        sums += (size_t)(rows * places * lanes) * plan->kernels.real;
+        if (!dense) {
+            pgi_store_rows(plan, scatter->work, dx, d, unit->begin[1], unit->begin[2], rows, places,
+                           lanes, sums, places * lanes);
+            memset(sums, 0, plane);
+        }
     }
 }
 
@@ -176,8 +175,6 @@ void pgi_deal_tile(const pgi_scatter *scatter, char *dx, bool reached)
     deal.places = apart && plan->problem.has_indices ? (pgi_lanes_at){1, pgi_lane_pitch(deal.count)}
                                                      : (pgi_lanes_at){unit->lanes, 1};
     deal.sums = apart ? (pgi_lanes_at){1, pgi_lane_pitch(places)} : (pgi_lanes_at){unit->lanes, 1};
-    memset(sums, 0,
-           (size_t)(apart ? deal.sums.lane : places) * (size_t)unit->lanes * plan->kernels.real);
     if (reached && scatter->parts.in_place)
         deal_in_place(scatter, sums, deal);
     else if (reached)

@@ -264,6 +264,10 @@ typedef struct pgi_deal {
 typedef void pgi_deal_fn(void *sums, const int32_t *places, const void *terms,
                          const pgi_deal *deal);
 
+/* `count` sums, multiplied with alpha, to elements side by side; 0 is left in their place, so that
+ * the next tile finds it. With `stream` the memory is not expected to be read soon. */
+typedef void pgi_reap_fn(void *to, void *sums, int64_t count, double alpha, bool stream);
+
 /* Rows of positions whose windows are few and known. Column c has phase c % phases, and its sum is
  * what groups c / phases of the windows of its phase have for it, in their order: terms (elements)
  * where the place is its own, or, given taps (bytes), where the tap is the one that the window has

@@ -158,6 +158,7 @@ static bool PGI_NAME(admit, ELEMENT)(void *values, const void *x, const pgi_entr
 #include "cpu/tmpl/award.h"
 #include "cpu/tmpl/joust.h"
 #include "cpu/tmpl/melee.h"
+#include "cpu/tmpl/reap.h"
 
 #undef VECTOR
 #undef WORD
