@@ -4,6 +4,7 @@
 
 #include "plan/plan.h"
 
+extern const pgi_strategy pgi_strategy_copies;    /* averages, both ways, of what repeats itself */
 extern const pgi_strategy pgi_strategy_whole;     /* averages over whole planes, the gradient */
 extern const pgi_strategy pgi_strategy_total;     /* likewise, forward */
 extern const pgi_strategy pgi_strategy_direct;    /* averages of small windows, forward */

@@ -269,6 +269,15 @@ static void chosen_problems(void **state)
         "avg1d:f32:ncw:1x1x4000:k2800:s3",
         "avg3d:bf16:ndhwc:1x5x20x21x22:k9:p4",
         "avg2d:f32:strided/nchw:2x3x8x8:k2:s2:dystride=0,0,0,0",
+        /* planes or batch elements that are all the same: of one number, of rows, in boxes */
+        "avg2d:f32:strided/nchw:3x4x9x8:k3:s2:p1:dystride=0,0,0,0",
+        "avg2d:bf16:strided/nhwc:9x5x6x7:k3:p1:div=exclude:dystride=0,1,35,5",
+        "avg2d:f16:strided/nchw:9x2x6x7:k3:p1:alpha=-2:dystride=0,42,7,1",
+        "avg2d:f32:strided/nchw:4x6x9x9:k2:dystride=0,0,8,1:dxbox=1+3,2+4,2+5,1+7",
+        "avg2d:f32:strided/nhwc:8x3x5x4:k2:dystride=0,0,0,0:beta=1",
+        "avg2d:f64:strided/nchw:8x3x1x1:k3:p1:dystride=0,0,0,0",
+        "avg1d:f32:strided/ncw:1x9x7:k3:dystride=5,0,1",
+        "avgpool3d:f64:strided/ncdhw:8x2x4x5x6:k2:xstride=0,0,30,6,1:alpha=-2",
         "avg2d:f32:nchw:1x1x6x6:k3:p1:dxbox=0+*,0+*,2+0,0+*:dybox=0+*,0+*,0+0,0+*",
         "avg2d:f32:nchw:1x1x9x9:k2:s4:dxbox=0+*,0+*,2+2,0+*:dybox=0+*,0+*,1+0,0+*",
         /* a filled axis whose windows hang over far */
