@@ -18,16 +18,19 @@
 #include <string.h>
 
 /* Taps of a window up to which comparing with each of them is quicker than going where its winner
- * is (Zen 3, one thread, NXC, from indices, so and otherwise: 4x4 f32 3.4 and 3.9 ms, bf16 3.4 and
- * 6.6, 5x5 f32 5.1 and 4.6; 3x3x3 with stride 2 f32 4.7 and 3.3, f64 7.3 and 6.0); and windows of a
- * position up to which it is so anyway. */
-#define FEW_TAPS    24
-#define FEW_WINDOWS 2
+ * is, with long vectors and with others (Zen 3, avx2, one thread, NXC, from indices, so and
+ * otherwise: 4x4 f32 3.4 and 3.9 ms, bf16 3.4 and 6.6, 5x5 f32 5.1 and 4.6; 3x3x3 with stride 2 f32
+ * 4.7 and 3.3, f64 7.3 and 6.0; but Xeon, avx512, two threads, f32: 5x5 1.7 and 2.5 ms, 3x3x3 with
+ * stride 2 2.1 and 2.9); and windows of a position up to which it is so anyway. */
+#define FEW_TAPS_LONG 32
+#define FEW_TAPS      24
+#define FEW_WINDOWS   2
 /* Windows of a position up to which it takes by taps, which cost less to compare than places do to
  * make. */
 #define FEW_BY_TAPS 4
-/* Positions for a window from which on its dy goes where the index says: most positions would ask
- * several windows and get nothing (2x3x3 with stride 2, NXC f32: 3.9 against 3.2 ms). */
+/* Positions for a window from which on its dy goes where the index says, unless vectors are long
+ * and dy need not be widened: most positions would ask several windows and get nothing (2x3x3 with
+ * stride 2, NXC f32: 3.9 against 3.2 ms). */
 #define FAR_APART 8
 /* Cells of the rows that are taken together. */
 #define TOGETHER_CELLS 8192
@@ -415,26 +418,28 @@ static bool taps_lie_ready(const pgi_problem *problem, int64_t lanes)
 static bool takes(const pgi_problem *problem, const pgi_tiling *tiling)
 {
     const pgi_gather *gather = problem->gather;
+    const bool are_long = tiling->vector_bytes >= PGI_LINE_BYTES;
+    const int64_t few_taps = are_long ? FEW_TAPS_LONG : FEW_TAPS;
     int64_t taps = 1, windows = 1, strides = 1;
     int i;
 
     for (i = 0; i < 3; i++) {
-        if (gather[i].longest > FEW_TAPS || problem->axis[i].adaptive)
+        if (gather[i].longest > few_taps || problem->axis[i].adaptive)
             return false;
-        taps = pgi_min(FEW_TAPS + 1, taps * pgi_min(FEW_TAPS + 1, problem->axis[i].kernel));
+        taps = pgi_min(few_taps + 1, taps * pgi_min(few_taps + 1, problem->axis[i].kernel));
         strides = pgi_min(FAR_APART, strides * pgi_min(FAR_APART, problem->axis[i].stride));
         windows *= gather[i].longest;
     }
     if (!gather[2].filled)
         return false;
-    if (problem->has_indices && strides >= FAR_APART && windows > FEW_WINDOWS &&
-        !taps_lie_ready(problem, tiling->lanes))
+    if (problem->has_indices && (!are_long || problem->element_size == 2) && strides >= FAR_APART &&
+        windows > FEW_WINDOWS && !taps_lie_ready(problem, tiling->lanes))
         return false;
     if (tiling->lanes == 1)
         return windows <= (taps_lie_ready(problem, 1) ? FEW_BY_TAPS : FEW_WINDOWS) &&
                gather[2].period <= 2 &&
                tiling->extent[2] >= 2 * PGI_FULL_VECTOR + gather[2].longest * gather[2].period;
-    return (taps <= FEW_TAPS || windows <= FEW_WINDOWS) && tiling->lanes >= PGI_FULL_VECTOR &&
+    return (taps <= few_taps || windows <= FEW_WINDOWS) && tiling->lanes >= PGI_FULL_VECTOR &&
            gather[2].period <= PGI_AWARD_PHASES;
 }
 
@@ -518,11 +523,15 @@ static int64_t lay_out(const pgi_problem *problem, const pgi_tiling *tiling, siz
 static bool prepare(poolgrad_plan *plan)
 {
     const pgi_problem *problem = &plan->problem;
+    pgi_tiling tiling = {.comfortable = PGI_COMFORTABLE_BYTES,
+                         .lanes = 1,
+                         .vector_bytes = plan->kernels.lanes * (int64_t)plan->kernels.real};
 
     if (problem->has_x)
-        return pgi_plan_tile_lanes(plan, lay_out, pgi_contest_lanes(problem->taps, problem));
-    return pgi_plan_tile_lanes(
-        plan, lay_out, has_runs(problem) && pgi_planes_are_small(problem) ? LANES_IN_TURN : 1);
+        tiling.lanes = pgi_contest_lanes(problem->taps, problem);
+    else if (has_runs(problem) && pgi_planes_are_small(problem))
+        tiling.lanes = LANES_IN_TURN;
+    return pgi_plan_tile_as(plan, lay_out, tiling);
 }
 
 static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, int64_t end,
