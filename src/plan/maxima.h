@@ -264,8 +264,9 @@ typedef struct pgi_deal {
 typedef void pgi_deal_fn(void *sums, const int32_t *places, const void *terms,
                          const pgi_deal *deal);
 
-/* `count` sums, multiplied with alpha, to elements side by side; 0 is left in their place, so that
- * the next tile finds it. With `stream` the memory is not expected to be read soon. */
+/* `count` sums, multiplied with alpha and rounded, to elements side by side, anywhere; 0 is left in
+ * the place of sums, so that the next tile finds it. With `stream` the memory is not expected to be
+ * read soon. */
 typedef void pgi_reap_fn(void *to, void *sums, int64_t count, double alpha, bool stream);
 
 /* Rows of positions whose windows are few and known. Column c has phase c % phases, and its sum is

@@ -18,10 +18,11 @@
 #include <string.h>
 
 /* Taps of a window up to which comparing with each of them is quicker than going where its winner
- * is, with long vectors and with others (Zen 3, avx2, one thread, NXC, from indices, so and
- * otherwise: 4x4 f32 3.4 and 3.9 ms, bf16 3.4 and 6.6, 5x5 f32 5.1 and 4.6; 3x3x3 with stride 2 f32
+ * is, with long vectors and with others (Zen 3, avx2, one thread, NXC, from indices, that and the
+ * other: 4x4 f32 3.4 and 3.9 ms, bf16 3.4 and 6.6, 5x5 f32 5.1 and 4.6; 3x3x3 with stride 2 f32
  * 4.7 and 3.3, f64 7.3 and 6.0; but Xeon, avx512, two threads, f32: 5x5 1.7 and 2.5 ms, 3x3x3 with
  * stride 2 2.1 and 2.9); and windows of a position up to which it is so anyway. */
+#define LONG_VECTOR   64 /* bytes */
 #define FEW_TAPS_LONG 32
 #define FEW_TAPS      24
 #define FEW_WINDOWS   2
@@ -418,8 +419,8 @@ static bool taps_lie_ready(const pgi_problem *problem, int64_t lanes)
 static bool takes(const pgi_problem *problem, const pgi_tiling *tiling)
 {
     const pgi_gather *gather = problem->gather;
-    const bool are_long = tiling->vector_bytes >= PGI_LINE_BYTES;
-    const int64_t few_taps = are_long ? FEW_TAPS_LONG : FEW_TAPS;
+    const bool long_vectors = tiling->vector_bytes >= LONG_VECTOR;
+    const int64_t few_taps = long_vectors ? FEW_TAPS_LONG : FEW_TAPS;
     int64_t taps = 1, windows = 1, strides = 1;
     int i;
 
@@ -432,8 +433,8 @@ static bool takes(const pgi_problem *problem, const pgi_tiling *tiling)
     }
     if (!gather[2].filled)
         return false;
-    if (problem->has_indices && (!are_long || problem->element_size == 2) && strides >= FAR_APART &&
-        windows > FEW_WINDOWS && !taps_lie_ready(problem, tiling->lanes))
+    if (problem->has_indices && (!long_vectors || problem->element_size == 2) &&
+        strides >= FAR_APART && windows > FEW_WINDOWS && !taps_lie_ready(problem, tiling->lanes))
         return false;
     if (tiling->lanes == 1)
         return windows <= (taps_lie_ready(problem, 1) ? FEW_BY_TAPS : FEW_WINDOWS) &&

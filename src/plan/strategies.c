@@ -5,9 +5,9 @@
 #include <stddef.h>
 
 const pgi_strategy *const pgi_strategies[] = {
-    &pgi_strategy_copies, /* before those that it calls */
     &pgi_strategy_whole,
     &pgi_strategy_total,
+    &pgi_strategy_copies, /* before those that it calls */
     &pgi_strategy_threes,
     &pgi_strategy_halves,
     &pgi_strategy_direct,

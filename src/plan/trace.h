@@ -22,7 +22,7 @@ typedef struct pgi_scatter_parts {
     bool in_place;              /* dy is dealt as it lies in memory: there are no terms */
     size_t places, terms, sums; /* of windows, of windows, of positions; where they take, terms are
                                    elements, and sums those of a row */
-    size_t sums_end;            /* 0 between tiles, where windows give */
+    size_t sums_end;            /* where windows give, all before it is 0 between tiles */
     size_t names;               /* those taps; places are then those of one plane of windows */
     size_t begin, width;        /* of windows: the columns that they cover; for taps, the column of
                                    their first, and how far down it is; */
