@@ -27,26 +27,20 @@ enum {
     ROOM_OTHER /* of the other strategy */
 };
 
-/* Whether the elements of these axes, from one on, fill memory without a gap, in any order. */
-static bool is_block(const pgi_tensor *tensor, int first)
+/* Whether the elements of these axes, from one on, fill memory without a gap, in any order. No two
+ * elements of a target share memory, so it is enough that they span as many as they are. */
+static bool is_block(const pgi_tensor *target, int first)
 {
-    int64_t filled = 1;
-    bool seen[PGI_AXES] = {false};
-    int i, axis;
+    int64_t elements = 1, last = 0;
+    int axis;
 
     for (axis = first; axis < PGI_AXES; axis++) {
-        for (i = first; i < PGI_AXES; i++)
-            if (!seen[i] && tensor->extent[i] > 1 && tensor->stride[i] == filled)
-                break;
-        if (i == PGI_AXES)
-            break;
-        seen[i] = true;
-        filled *= tensor->extent[i];
-    }
-    for (i = first; i < PGI_AXES; i++)
-        if (!seen[i] && tensor->extent[i] > 1)
+        if (target->extent[axis] > 1 && target->stride[axis] < 0)
             return false;
-    return true;
+        last += (target->extent[axis] - 1) * target->stride[axis];
+        elements *= target->extent[axis];
+    }
+    return last == elements - 1;
 }
 
 static bool is_repeated(const pgi_tensor *source, int axis)

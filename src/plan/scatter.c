@@ -18,7 +18,7 @@
 #include <string.h>
 
 /* Taps of a window up to which comparing with each of them is quicker than going where its winner
- * is, with long vectors and with others (Zen 3, avx2, one thread, NXC, from indices, that and the
+ * is, with long vectors and with others (Zen 4, avx2, one thread, NXC, from indices, that and the
  * other: 4x4 f32 3.4 and 3.9 ms, bf16 3.4 and 6.6, 5x5 f32 5.1 and 4.6; 3x3x3 with stride 2 f32
  * 4.7 and 3.3, f64 7.3 and 6.0; but Xeon, avx512, two threads, f32: 5x5 1.7 and 2.5 ms, 3x3x3 with
  * stride 2 2.1 and 2.9); and windows of a position up to which it is so anyway. */
