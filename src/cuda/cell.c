@@ -229,10 +229,11 @@ void pgi_cell_fill(pgi_cuda_cell *cell, const poolgrad_cuda_plan *plan, const pg
 
 /* ------------------------------------------------------------------ threads */
 
-/* Segments of an axis of `cells`, if so many threads are there without them. */
-static void cut(pgi_cuda_cell *cell, int axes, int64_t cells, int64_t threads, int64_t wanted)
+/* Segments of an axis of `cells`, no shorter than `least`, if so many threads are there without
+ * them. */
+static void cut(pgi_cuda_cell *cell, int64_t least, int64_t cells, int64_t threads, int64_t wanted)
 {
-    const int64_t most = pgi_max(1, cells / LEAST_LENGTH(axes));
+    const int64_t most = pgi_max(1, cells / least);
     const int64_t segments = pgi_max(1, pgi_min(most, pgi_ceil_div(wanted, threads)));
 
     cell->length = (unsigned)pgi_ceil_div(cells, segments);
@@ -341,7 +342,7 @@ static poolgrad_status add_maximum(poolgrad_cuda_plan *plan, const pgi_cell_shap
         cell->groups = (unsigned)pgi_ceil_div(cell->out[2], PGI_CELL_ROW_WIDTH(size) / 2);
     lines = (int64_t)cell->groups * cell->out[shape->axes == 3 ? 1 : 0] *
             (shape->lanes ? cell->out[2] : 1);
-    cut(cell, shape->axes, cell->out[shape->axes == 3 ? 0 : 1],
+    cut(cell, LEAST_LENGTH(shape->axes), cell->out[shape->axes == 3 ? 0 : 1],
         lines * (shape->lanes ? cell->planes / cell->channels : cell->planes), wanted);
     *possible = arrange(cell, shape->lanes, lines * cell->segments);
     spread(step, wanted);
@@ -369,6 +370,8 @@ static poolgrad_status add_gradient(poolgrad_cuda_plan *plan, const pgi_cell_sha
     pgi_cuda_cell *cell;
     int64_t wanted, lines;
 
+    if (from_codes && pgi_cell_has_plots(problem, shape))
+        return pgi_cell_add_plots(plan, shape, names, codes, possible, error);
     if (pgi_cell_scatters(problem, shape))
         return pgi_cell_add_scatter(plan, shape, names, 8 * name, codes, possible, error);
     PGI_TRY(add_step(plan,
@@ -385,13 +388,14 @@ static poolgrad_status add_gradient(poolgrad_cuda_plan *plan, const pgi_cell_sha
     if (shape->lanes) {
         cell->groups = cell->channels / (unsigned)width;
         lines = (int64_t)cell->groups * cell->cells[0] * cell->cells[1];
-        cut(cell, shape->axes, cell->cells[2], lines * (cell->planes / cell->channels), wanted);
+        cut(cell, LEAST_LENGTH(shape->axes), cell->cells[2],
+            lines * (cell->planes / cell->channels), wanted);
     } else {
         /* windows behind the last position are checked as well */
         cell->groups = (unsigned)pgi_ceil_div(pgi_max(cell->in[2], 2 * cell->out[2]),
                                               PGI_CELL_ROW_WIDTH(size));
         lines = (int64_t)cell->groups * cell->cells[0];
-        cut(cell, shape->axes, cell->cells[1], lines * cell->planes, wanted);
+        cut(cell, LEAST_LENGTH(shape->axes), cell->cells[1], lines * cell->planes, wanted);
     }
     *possible = arrange(cell, shape->lanes, lines * cell->segments);
     spread(step, wanted);
@@ -418,7 +422,7 @@ static poolgrad_status add_codes(poolgrad_cuda_plan *plan, const pgi_cell_shape 
     pgi_cell_fill(cell, plan, shape, &problem->target, codes, &problem->indices);
     cell->groups = cell->channels / (unsigned)PGI_CELL_WIDTH(2);
     lines = (int64_t)cell->groups * cell->out[0] * cell->out[1];
-    cut(cell, shape->axes, cell->out[2], lines * (cell->planes / cell->channels),
+    cut(cell, LEAST_LENGTH(2), cell->out[2], lines * (cell->planes / cell->channels),
         wanted_threads(plan, step));
     *possible = arrange(cell, true, lines * cell->segments);
     spread(step, wanted_threads(plan, step));
@@ -452,13 +456,6 @@ static poolgrad_status add_fours(poolgrad_cuda_plan *plan, const pgi_cell_shape 
     *possible = arrange(cell, false, (int64_t)cell->groups * cell->cells[0] * cell->cells[1]);
     spread(step, wanted_threads(plan, step));
     return POOLGRAD_OK;
-}
-
-/* Whether a gradient from indices looks at their codes. */
-static bool wants_codes(const pgi_problem *problem, const pgi_cell_shape *shape)
-{
-    return problem->element_size == 2 && shape->lanes && shape->side == 3 && shape->axes == 3 &&
-           problem->axis[1].kernel == 3;
 }
 
 /* Winners are found first, in x or indices, into codes that lie as windows do. */
@@ -497,7 +494,7 @@ static poolgrad_status prepare(poolgrad_cuda_plan *plan, bool *possible, poolgra
     if (problem->has_x)
         return prepare_codes(plan, &shape, possible, error);
     plan->checks = true;
-    if (!wants_codes(problem, &shape)) {
+    if (!pgi_cell_has_plots(problem, &shape)) {
         plan->workspace = sizeof(uint64_t);
         return add_gradient(plan, &shape, &problem->indices, PGI_CUDA_NOWHERE, possible, error);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Strategy `cell` in two files: what they share. */
+/* Strategy `cell` in three files: what they share. */
 #ifndef PGI_CUDA_CELL_H
 #define PGI_CUDA_CELL_H
 
@@ -24,5 +24,11 @@ bool pgi_cell_scatters(const pgi_problem *problem, const pgi_cell_shape *shape);
 poolgrad_status pgi_cell_add_scatter(poolgrad_cuda_plan *plan, const pgi_cell_shape *shape,
                                      const pgi_tensor *names, int name_bits, size_t codes,
                                      bool *possible, poolgrad_error *error);
+
+/* Whether the gradient is added by threads that have plots, from codes; and the step for that. */
+bool pgi_cell_has_plots(const pgi_problem *problem, const pgi_cell_shape *shape);
+poolgrad_status pgi_cell_add_plots(poolgrad_cuda_plan *plan, const pgi_cell_shape *shape,
+                                   const pgi_tensor *names, size_t codes, bool *possible,
+                                   poolgrad_error *error);
 
 #endif

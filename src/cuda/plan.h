@@ -12,6 +12,7 @@
 #include "cuda/kernels/near.h"
 #include "cuda/kernels/outer.h"
 #include "cuda/kernels/plane.h"
+#include "cuda/kernels/plots.h"
 #include "cuda/kernels/scatter.h"
 #include "cuda/kernels/spread.h"
 #include "cuda/kernels/threes.h"
@@ -57,6 +58,7 @@ typedef struct pgi_cuda_step {
         pgi_cuda_plane plane;
         pgi_cuda_cell cell;
         pgi_cuda_scatter scatter;
+        pgi_cuda_plots plots;
     } parameters;
 } pgi_cuda_step;
 

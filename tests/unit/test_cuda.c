@@ -221,7 +221,8 @@ static void test_models(void **state)
         "%s2d:%s:%s:2x4x20x24:k15:p7:d2",  "%s3d:%s:%s:1x32x6x7x40:k3:p1",
         "%s2d:%s:%s:2x16x8x8:k8",          "%s1d:%s:%s:37x3x344:k25:p12",
         "%s1d:%s:%s:70x2x24:k7:p3",        "%s3d:%s:%s:2x16x7x9x8:k3x2x2:s3x2x2",
-        "%s3d:%s:%s:1x3x17x20x200:k9:p4",  "%s3d:%s:%s:2x6x12x11x45:k5",
+        "%s3d:%s:%s:1x3x17x20x200:k9:p4",  "%s3d:%s:%s:2x8x5x9x9:k3:s2:p0x1x0",
+        "%s3d:%s:%s:2x6x12x11x45:k5",      "%s3d:%s:%s:2x12x9x13x21:k3:s2:p1x0x1",
     };
     static const char *const ops[] = {"avg", "avgpool", "max", "maxpool"};
     static const char *const types[] = {"f32", "f64", "f16", "bf16"};
@@ -305,6 +306,7 @@ static void test_bad_indices(void **state)
     static const char *const cells[] = {"max3d:bf16:ncx:2x2x2x3x3:k3:s2:p1:index=i32",
                                         "max3d:f16:nxc:1x16x4x11x1:k3:s2:p1:index=i32:base=plane",
                                         "max3d:bf16:nxc:2x4x5x7x9:k3:s2:p1",
+                                        "max3d:f32:nxc:2x4x6x7x9:k3:s2:p1x0x1",
                                         "max3d:f16:nxc:2x12x5x6x7:k3:s2:p1:index=i32:base=plane"};
     sup_limits limits = sup_limits_default();
     poolgrad_desc desc;
@@ -327,7 +329,7 @@ static void test_bad_indices(void **state)
         limits.only_whole = limits.only_dense = i % 2;
         sup_random_problem(&rng, &limits, &desc);
         if (desc.winner != POOLGRAD_FROM_INDICES)
-            fixture_parse(&f, cells[i / 2 % 4], SUP_UNIFORM, (uint64_t)i);
+            fixture_parse(&f, cells[i / 2 % 5], SUP_UNIFORM, (uint64_t)i);
         else
             fixture_make(&f, &desc, SUP_UNIFORM, (uint64_t)i);
         view = sup_index_view(&f.desc);

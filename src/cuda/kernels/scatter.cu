@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: MIT
-// The gradient of max pooling over 3x3x3 with stride 2. A block has the sums of a tile of positions
-// in shared memory and goes along D; every window is looked at once, and its term added where its
-// winner is. Windows that share a winner must be added in their order: that on D is the order of
-// slices; on H and W the winner is the last tap of the earlier window and the first of the later
-// one, so that windows are added in four phases, by whether their winner is their first tap on H,
-// and on W. In one phase no two have the same winner.
+// The gradient of max pooling over 3x3x3 with stride 2, channels first. A block has the sums of a
+// tile of positions in shared memory and goes along D; every window is looked at once, and its term
+// added where its winner is. Windows that share a winner must be added in their order: that on D is
+// the order of slices; on H and W the winner is the last tap of the earlier window and the first of
+// the later one, so that windows are added in four phases, by whether their winner is their first
+// tap on H, and on W. In one phase no two have the same winner.
 #include "cuda/kernels/cell_gradient.cuh"
 #include "cuda/kernels/scatter.h"
 #include "cuda/kernels/step.cuh"
 
-template <typename Element, typename Named, bool CHANNELS> struct pgi_scatter_kind {
+template <typename Element, typename Named> struct pgi_scatter_kind {
     typedef Element T;
     typedef Named Name;
-    static constexpr bool LANES = CHANNELS;
     static constexpr int V = PGI_SCATTER_WIDTH, PASSES = PGI_SCATTER_PASSES;
 
     // What is loaded ahead is moved if it has to go where others still are, which waits until it
     // has come; but two buffers in turn take registers. Where they were measured to gain.
-    static constexpr int BUFFERS = sizeof(T) == 2 && !CHANNELS ? 2 : 1;
+    static constexpr int BUFFERS = sizeof(T) == 2 ? 2 : 1;
 };
 
-// A block's tile: its plane, or first channel, its first position and window, and its cells of D.
+// A block's tile: its plane, its first position and window, and its cells of D.
 struct pgi_scatter_tile {
     pgi_cell_plane plane;
     int row, column, oh, ow, begin, end;
@@ -67,7 +66,7 @@ template <typename T> struct pgi_scatter_output {
 // No place of a sum. Others are multiples of 4, to which the phase is added.
 constexpr unsigned NOWHERE = 0x80000000u;
 
-template <typename Kind> __device__ static pgi_scatter_tile tile_of(const pgi_cuda_scatter &all)
+__device__ static pgi_scatter_tile tile_of(const pgi_cuda_scatter &all)
 {
     const pgi_cuda_cell &cell = all.cell;
     unsigned rest = blockIdx.x;
@@ -77,7 +76,6 @@ template <typename Kind> __device__ static pgi_scatter_tile tile_of(const pgi_cu
         rest = quotient;
         return (int)remainder;
     };
-    const int channel = Kind::LANES ? next((unsigned)all.lane_tiles) * all.lanes : 0;
     pgi_scatter_tile tile;
 
     tile.column = next((unsigned)all.tiles[1]) * all.tile[1];
@@ -86,32 +84,28 @@ template <typename Kind> __device__ static pgi_scatter_tile tile_of(const pgi_cu
     tile.end = min(tile.begin + (int)cell.length, cell.cells[0]);
     tile.oh = max(0, tile.row / 2 - 1 + cell.pad[1]);
     tile.ow = max(0, tile.column / 2 - 1 + cell.pad[2]);
-    tile.plane = Kind::LANES ? pgi_cell_plane{(int)rest, channel} : plane_of(cell, rest);
+    tile.plane = plane_of(cell, rest);
     return tile;
 }
 
-template <typename Kind>
 __device__ static pgi_scatter_share share_of(const pgi_cuda_scatter &all,
                                              const pgi_scatter_tile &tile)
 {
     const pgi_cuda_cell &cell = all.cell;
-    const int t = (int)threadIdx.x, q = Kind::LANES ? t / all.lanes : t, down = q / all.columns;
-    const int lane = Kind::LANES ? t - q * all.lanes : 0;
+    const int t = (int)threadIdx.x, down = t / all.columns;
     const int last = min(cell.out[1], tile.oh + all.tile[0] / 2 + 1);
     pgi_scatter_share share;
 
-    share.plane = {tile.plane.batch, tile.plane.channel + lane};
+    share.plane = tile.plane;
     share.oh = tile.oh + down;
-    share.ow = tile.ow + q - down * all.columns;
-    share.count = share.ow < cell.out[2] && down < all.rows && share.oh < last &&
-                          (!Kind::LANES || share.plane.channel < (int)cell.channels)
+    share.ow = tile.ow + t - down * all.columns;
+    share.count = share.ow < cell.out[2] && down < all.rows && share.oh < last
                       ? (last - share.oh + all.rows - 1) / all.rows
                       : 0;
     share.row = (2 * share.oh - cell.pad[1]) * cell.in[2];
     share.column = 2 * share.ow - cell.pad[2];
     share.at = (unsigned)(2 * share.oh - cell.pad[1] - tile.row) * all.row_bytes +
-               (unsigned)(share.column - tile.column) * all.place_bytes +
-               (unsigned)lane * (unsigned)sizeof(float);
+               (unsigned)(share.column - tile.column) * (unsigned)sizeof(float);
     share.base = share.plane.index(cell);
     return share;
 }
@@ -124,19 +118,16 @@ output_of(const pgi_cuda_scatter &all, const pgi_cuda_memory &memory, const pgi_
     constexpr int V = Kind::V;
     const pgi_cuda_cell &cell = all.cell;
     const int t = (int)threadIdx.x, down = t / all.vectors, v = t - down * all.vectors;
-    const int groups = Kind::LANES ? all.lanes / V : 1;
-    const int along = Kind::LANES ? v / groups : v * V, lane = Kind::LANES ? v % groups * V : 0;
-    const int h = tile.row + down, w = tile.column + along;
+    const int h = tile.row + down, w = tile.column + v * V;
     pgi_scatter_output<T> output;
 
-    output.to = (T *)memory.target + tile.plane.offset(cell.positions) +
-                (h * cell.positions.place[1] + w * cell.positions.place[2] + lane);
+    output.to =
+        (T *)memory.target + tile.plane.offset(cell.positions) + (h * cell.positions.place[1] + w);
     output.at = (unsigned)(t * V) * (unsigned)sizeof(float);
-    output.room = Kind::LANES ? (int)cell.channels - tile.plane.channel - lane : cell.in[2] - w;
+    output.room = cell.in[2] - w;
     output.aligned = cell.vectors && is_aligned<T, V>((const T *)memory.target);
-    output.lines = down < all.lines && w < cell.in[2] && output.room > 0
-                       ? min(all.tile[0], cell.in[1] - tile.row) - down
-                       : 0;
+    output.lines =
+        down < all.lines && output.room > 0 ? min(all.tile[0], cell.in[1] - tile.row) - down : 0;
     return output;
 }
 
@@ -168,7 +159,7 @@ __device__ static unsigned winner_at(const pgi_cuda_scatter &all, const pgi_scat
 {
     const unsigned d = (code >> 4) - slices.skipped, h = code >> 2 & 3, w = code & 3;
     const unsigned at =
-        share.at + (unsigned)k * all.down_bytes + h * all.row_bytes + w * all.place_bytes;
+        share.at + (unsigned)k * all.down_bytes + h * all.row_bytes + w * (unsigned)sizeof(float);
     const unsigned column = (unsigned)(share.column - tile.column) + w;
     const unsigned slice = d == 0 ? slices.sums[0] : d == 1 ? slices.sums[1] : slices.sums[2];
     const bool inside =
@@ -195,7 +186,8 @@ winner_at(const pgi_cuda_scatter &all, const pgi_scatter_tile &tile, const pgi_s
     const unsigned row_bytes = in_rows < width       ? 0
                                : in_rows < 2 * width ? all.row_bytes
                                                      : 2 * all.row_bytes;
-    const unsigned at = share.at + (unsigned)k * all.down_bytes + row_bytes + tap * all.place_bytes;
+    const unsigned at =
+        share.at + (unsigned)k * all.down_bytes + row_bytes + tap * (unsigned)sizeof(float);
     const unsigned slice = beyond < area       ? slices.sums[0]
                            : beyond < 2 * area ? slices.sums[1]
                                                : slices.sums[2];
@@ -292,8 +284,8 @@ __device__ static void scatter(const pgi_cuda_scatter &all, const pgi_cuda_memor
     constexpr int PASSES = Kind::PASSES;
     extern __shared__ __align__(16) char sums[];
     const pgi_cuda_cell &cell = all.cell;
-    const pgi_scatter_tile tile = tile_of<Kind>(all);
-    const pgi_scatter_share share = share_of<Kind>(all, tile);
+    const pgi_scatter_tile tile = tile_of(all);
+    const pgi_scatter_share share = share_of(all, tile);
     const pgi_scatter_output<T> output = output_of<Kind>(all, memory, tile);
     const bool plain = cell.plain && output.aligned;
     const int last = min(tile.end, cell.out[0]) - 1;
@@ -364,23 +356,18 @@ __device__ static void scatter(const pgi_cuda_scatter &all, const pgi_cuda_memor
         find_bad<Kind>(all, memory, tile.begin, tile.end, share);
 }
 
-#define SCATTER(layout, lanes, width, name, suffix, type)                                          \
-    extern "C" __global__ void __launch_bounds__(256, 4)                                           \
-        pgi_scatter_##layout##_##width##_##suffix(const __grid_constant__ pgi_cuda_scatter all,    \
-                                                  const pgi_cuda_memory memory)                    \
+#define SCATTER(width, name, suffix, type)                                                         \
+    extern "C" __global__ void __launch_bounds__(256, 4) pgi_scatter_##width##_##suffix(           \
+        const __grid_constant__ pgi_cuda_scatter all, const pgi_cuda_memory memory)                \
     {                                                                                              \
-        scatter<pgi_scatter_kind<type, name, lanes>>(all, memory);                                 \
+        scatter<pgi_scatter_kind<type, name>>(all, memory);                                        \
     }
 
-#define INDICES(layout, lanes, suffix, type)                                                       \
-    SCATTER(layout, lanes, 64, int64_t, suffix, type)                                              \
-    SCATTER(layout, lanes, 32, uint32_t, suffix, type)
+#define SCATTER_TYPE(suffix, type)                                                                 \
+    SCATTER(64, int64_t, suffix, type)                                                             \
+    SCATTER(32, uint32_t, suffix, type)                                                            \
+    SCATTER(8, uint8_t, suffix, type)
 
-#define ROWS(suffix, type)                                                                         \
-    INDICES(rows, false, suffix, type)                                                             \
-    SCATTER(rows, false, 8, uint8_t, suffix, type)
-
-ROWS(f32, float)
-ROWS(f16, pgi_f16)
-ROWS(bf16, pgi_bf16)
-INDICES(lanes, true, f32, float)
+SCATTER_TYPE(f32, float)
+SCATTER_TYPE(f16, pgi_f16)
+SCATTER_TYPE(bf16, pgi_bf16)

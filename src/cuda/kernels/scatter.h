@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What kernels are told that add the terms of max pooling over 3x3x3 with stride 2 to their
- * winners in shared memory. Two windows of an axis share one position, the last tap of one and the
- * first of the next. Shared by the host and the kernels.
+ * What kernels are told that add the terms of max pooling over 3x3x3 with stride 2, channels first,
+ * to their winners in shared memory. Two windows of an axis share one position, the last tap of one
+ * and the first of the next. Shared by the host and the kernels.
  */
 #ifndef PGI_CUDA_KERNELS_SCATTER_H
 #define PGI_CUDA_KERNELS_SCATTER_H
@@ -15,18 +15,17 @@
 /* Elements that it stores at once. */
 #define PGI_SCATTER_WIDTH 4
 
-/* A block has a tile of positions, on H and W, of a plane or of some channels, and goes along the
- * slices of a segment. */
+/* A block has a tile of positions, on H and W, of a plane, and goes along the slices of a segment.
+ */
 typedef struct pgi_cuda_scatter {
     pgi_cuda_cell cell;
     int tile[2], tiles[2];
-    int lanes, lane_tiles; /* channels of a tile; 1 if they are not side by side */
-    int columns, rows;     /* windows beside each other that threads have */
-    int vectors, lines;    /* of a row of the tile; rows that threads store at a time */
+    int columns, rows;  /* windows beside each other that threads have */
+    int vectors, lines; /* of a row of the tile; rows that threads store at a time */
 
-    /* Bytes of the sums of a position's channels, a row and a tile; and how far the next window of
-     * a thread is, as a place and in sums. */
-    unsigned place_bytes, row_bytes, tile_bytes;
+    /* Bytes of the sums of a row and a tile; and how far the next window of a thread is, as a place
+     * and in sums. */
+    unsigned row_bytes, tile_bytes;
     int down_places;
     unsigned down_bytes;
 } pgi_cuda_scatter;
