@@ -98,18 +98,13 @@ static void cut(pgi_tensor *tensor, int axes, int64_t channels)
 static bool plan_original(const poolgrad_plan *plan, poolgrad_plan *other)
 {
     const int axes = repeated_axes(&plan->problem);
-    const pgi_strategy *const *entry = pgi_strategies;
 
     *other = *plan;
     cut(&other->problem.source, axes, plan->block);
     cut(&other->problem.target, axes, plan->block);
     other->threads = 1;
     other->stream = other->fits = false;
-    while (*entry == &pgi_strategy_copies || *entry == &pgi_strategy_parity ||
-           !(*entry)->applicable(&other->problem))
-        entry++;
-    other->strategy = *entry;
-    return other->strategy->prepare(other);
+    return pgi_plan_other(other);
 }
 
 /* How many small planes that follow each other are one original. */

@@ -8,6 +8,7 @@ const pgi_strategy *const pgi_strategies[] = {
     &pgi_strategy_whole,
     &pgi_strategy_total,
     &pgi_strategy_copies, /* before those that it calls */
+    &pgi_strategy_flat,
     &pgi_strategy_threes,
     &pgi_strategy_halves,
     &pgi_strategy_direct,
@@ -20,3 +21,14 @@ const pgi_strategy *const pgi_strategies[] = {
     &pgi_strategy_reference,
     NULL,
 };
+
+bool pgi_plan_other(poolgrad_plan *other)
+{
+    const pgi_strategy *const *entry = pgi_strategies;
+
+    while (*entry == &pgi_strategy_copies || *entry == &pgi_strategy_parity ||
+           !(*entry)->applicable(&other->problem))
+        entry++;
+    other->strategy = *entry;
+    return other->strategy->prepare(other);
+}

@@ -5,6 +5,7 @@
 #include "plan/plan.h"
 
 extern const pgi_strategy pgi_strategy_copies;    /* averages, both ways, of what repeats itself */
+extern const pgi_strategy pgi_strategy_flat;      /* likewise, of what is one number a plane */
 extern const pgi_strategy pgi_strategy_whole;     /* averages over whole planes, the gradient */
 extern const pgi_strategy pgi_strategy_total;     /* likewise, forward */
 extern const pgi_strategy pgi_strategy_direct;    /* averages of small windows, forward */
@@ -21,6 +22,10 @@ extern const pgi_strategy pgi_strategy_reference;   /* every problem, the defini
 /* In order of preference, ended by NULL; the first that applies is taken. With parity that is
  * `parity`; otherwise the last one always does. */
 extern const pgi_strategy *const pgi_strategies[];
+
+/* Chooses a strategy for the problem that another one has made of its own, and prepares it: the
+ * first that applies but those that are asked in the first place. False if a size does not fit. */
+bool pgi_plan_other(poolgrad_plan *other);
 
 /* For tiled strategies: `prepare` by the strategy's own layout, `describe`, and the units
  * [begin, end) one after the other, with word of when a new tile begins. Blocks have so many lanes

@@ -407,6 +407,12 @@ static void chosen_problems(void **state)
         "avgpool2d:bf16:nhwc:1x48x100x100:k2:s2",
         "avgpool2d:bf16:nchw:1x16x224x71:k3:s2:p0,2:ybox=0+*,0+*,0+*,3+20",
         "avg2d:f32:nchw:4x64x7x7:o16:adaptive",
+        /* one number in each plane, both ways, in boxes */
+        "avg2d:f32:strided/nchw:2x3x9x20:k3:p1:div=exclude:dystride=3,1,0,0",
+        "avg2d:bf16:strided/nchw:4x5x19x41:k3:s2:p1:dystride=5,1,0,0:dxbox=1+3,2+3,3+12,1+30",
+        "avg2d:f16:strided/nhwc:4x20x9x20:k3:p1:dystride=0,0,0,0:dxbox=1+3,3+16,2+6,1+19",
+        "avg2d:f32:strided/nhwc:3x20x9x20:k5:p2:beta=1:dystride=40,-2,0,0",
+        "avgpool3d:f64:strided/ncdhw:2x3x4x5x18:k3:p1:xstride=3,1,0,0,0:ybox=0+*,1+2,1+3,0+*,1+16",
     };
     size_t i, kind;
 
