@@ -385,6 +385,8 @@ static void run_unit(void *context, const pgi_unit *unit, bool new_tile)
     scatter->dy =
         pgi_unit_memory(problem, &problem->source, unit, work->source, problem->element_size);
     if (reached && problem->has_indices) {
+        if (!scatter->parts.award && !scatter->parts.in_place)
+            pgi_fetch_windows(scatter);
         trace_winners(scatter, new_tile);
     } else if (reached) {
         if (!scatter->parts.direct)

@@ -14,9 +14,11 @@
 #include <stdio.h>
 
 /* Planes of a unit; and bytes of a row of channels, where they lie side by side: reading long
- * pieces of memory is quicker (7x7 in bf16, NXC: 0.20 ms with 256 channels, 0.13 with 2048). */
+ * pieces of memory is quicker (7x7 in bf16, NXC: 0.20 ms with 256 channels, 0.13 with 2048), best
+ * if the next place follows it (in f64, 2048 channels: 1.18 ms with 1024 of them, 1.08 with all).
+ */
 #define BLOCK_PLANES     256
-#define BLOCK_BYTES      8192
+#define BLOCK_BYTES      16384
 #define UNITS_PER_THREAD 4
 
 /* Whether the one window of an axis is the whole input, and short. */
