@@ -146,6 +146,19 @@ void pgi_load_row(const poolgrad_plan *plan, const char *memory, int64_t d, int6
                               &none);
 }
 
+bool pgi_has_one_place(const pgi_problem *problem)
+{
+    int i;
+
+    for (i = 0; i < 3; i++) {
+        const pgi_axis *axis = &problem->axis[i];
+
+        if (axis->in != 1 || !(axis->adaptive || (axis->out == 1 && pgi_axis_is(axis, 1, 1))))
+            return false;
+    }
+    return problem->desc.divisor != POOLGRAD_OVERRIDE;
+}
+
 void pgi_set_one_divisor(const pgi_problem *problem, pgi_one_divisor *one)
 {
     static const int64_t window[3] = {0, 0, 0};

@@ -64,7 +64,11 @@ bool pgi_is_dense(const pgi_problem *problem, int64_t lanes);
 void pgi_finish_row(const poolgrad_plan *plan, const pgi_work *work, char *memory, int64_t d,
                     int64_t h, int64_t w, const void *sums, int64_t places, int64_t lanes);
 
-/* The divisor of the one window of a problem that has no other. It points into itself. */
+/* Whether planes of an average's input have one place, which all windows have as their one tap:
+ * what adaptive windows make larger. Nothing is divided then, either way. */
+bool pgi_has_one_place(const pgi_problem *problem);
+
+/* The divisor of the one window of a problem, or of all. It points into itself. */
 typedef struct pgi_one_divisor {
     union {
         double wide;

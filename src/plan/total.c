@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The average over whole small planes (global pooling, forward): every plane becomes one number.
- * Planes come by the ten thousand, so a unit is a block of channels of one batch element, and a
- * kernel goes through many planes in one call.
+ * The average over whole small planes (global pooling, forward), and the gradient of planes of one
+ * place: every plane becomes one number. Planes come by the ten thousand, so a unit is a block of
+ * channels of one batch element, and a kernel goes through many planes in one call.
  */
 #include "core/dtype.h"
 #include "core/integer.h"
@@ -21,12 +21,22 @@
 #define BLOCK_BYTES      16384
 #define UNITS_PER_THREAD 4
 
-/* Whether the one window of an axis is the whole input, and short. */
+/* What is added along an axis: all of the source. */
+static int64_t sources(const pgi_problem *problem, int i)
+{
+    return problem->source.extent[PGI_SPATIAL + i];
+}
+
+/* Whether the one target of an axis is that of the whole source, which is short. */
 static bool is_whole(const pgi_problem *problem, int i)
 {
     const pgi_axis *axis = &problem->axis[i];
 
-    if (axis->out != 1 || axis->in > PGI_RUN_ROWS || problem->target.extent[PGI_SPATIAL + i] != 1)
+    if (sources(problem, i) > PGI_RUN_ROWS || problem->target.extent[PGI_SPATIAL + i] != 1)
+        return false;
+    if (!pgi_is_forward(problem->desc.op))
+        return true; /* as pgi_has_one_place says */
+    if (axis->out != 1)
         return false;
     return axis->adaptive || (axis->kernel == axis->in && axis->pad_lo == 0 && axis->pad_hi == 0 &&
                               (axis->dilation == 1 || axis->kernel == 1));
@@ -40,17 +50,19 @@ static bool channels_inside(const pgi_problem *problem)
 
 static bool applicable(const pgi_problem *problem)
 {
-    const pgi_tensor *x = &problem->source;
-    const pgi_axis *axis = problem->axis;
+    const pgi_tensor *source = &problem->source;
+    const int64_t rows = sources(problem, 1), columns = sources(problem, 2);
 
-    if (problem->desc.op != POOLGRAD_AVG || problem->target.elements == 0 || axis[0].in != 1 ||
-        !is_whole(problem, 0) || !is_whole(problem, 1) || !is_whole(problem, 2))
+    if (pgi_is_max(problem->desc.op) || problem->target.elements == 0 ||
+        !(pgi_is_forward(problem->desc.op) || pgi_has_one_place(problem)) ||
+        sources(problem, 0) != 1 || !is_whole(problem, 0) || !is_whole(problem, 1) ||
+        !is_whole(problem, 2))
         return false;
     if (channels_inside(problem))
         return true;
-    return (axis[2].in == 1 || x->stride[PGI_SPATIAL + 2] == 1) &&
-           (axis[1].in == 1 || x->stride[PGI_SPATIAL + 1] == axis[2].in) &&
-           x->stride[PGI_CHANNEL] >= axis[1].in * axis[2].in;
+    return (columns == 1 || source->stride[PGI_SPATIAL + 2] == 1) &&
+           (rows == 1 || source->stride[PGI_SPATIAL + 1] == columns) &&
+           source->stride[PGI_CHANNEL] >= rows * columns;
 }
 
 /* So many that there is work for all threads. */
@@ -77,7 +89,7 @@ static bool prepare(poolgrad_plan *plan)
     plan->blocks = pgi_ceil_div(channels, plan->block);
     plan->units = plan->blocks * plan->problem.target.extent[PGI_BATCH];
     plan->room[0] = pgi_place(&at, 1, 2, plan->block + PGI_ROW_REALS, real);
-    plan->room[1] = pgi_place(&at, channels_inside(&plan->problem) ? plan->problem.axis[2].in : 0,
+    plan->room[1] = pgi_place(&at, channels_inside(&plan->problem) ? sources(&plan->problem, 2) : 0,
                               1, plan->block + PGI_ROW_REALS, real);
     plan->task_workspace = (size_t)at.end;
     return at.fits;
@@ -87,32 +99,34 @@ static void run_block(const poolgrad_plan *plan, const pgi_work *work, int64_t b
                       int64_t channel, const pgi_divisors *by, char *workspace)
 {
     const pgi_problem *problem = &plan->problem;
-    const pgi_tensor *x = &problem->source, *y = &problem->target;
+    const pgi_tensor *source = &problem->source, *target = &problem->target;
+    const int rows = (int)sources(problem, 1), columns = (int)sources(problem, 2);
     const int64_t size = (int64_t)problem->element_size;
-    const int64_t planes = pgi_min(plan->block, y->extent[PGI_CHANNEL] - channel);
-    const int64_t first_batch = batch + y->offset[PGI_BATCH] - x->offset[PGI_BATCH];
-    const int64_t first = channel + y->offset[PGI_CHANNEL] - x->offset[PGI_CHANNEL];
-    const char *from = (const char *)work->source +
-                       (first_batch * x->stride[PGI_BATCH] + first * x->stride[PGI_CHANNEL]) * size;
+    const int64_t planes = pgi_min(plan->block, target->extent[PGI_CHANNEL] - channel);
+    const int64_t first_batch = batch + target->offset[PGI_BATCH] - source->offset[PGI_BATCH];
+    const int64_t first = channel + target->offset[PGI_CHANNEL] - source->offset[PGI_CHANNEL];
+    const char *from =
+        (const char *)work->source +
+        (first_batch * source->stride[PGI_BATCH] + first * source->stride[PGI_CHANNEL]) * size;
     char *to = (char *)work->target +
-               (batch * y->stride[PGI_BATCH] + channel * y->stride[PGI_CHANNEL]) * size;
+               (batch * target->stride[PGI_BATCH] + channel * target->stride[PGI_CHANNEL]) * size;
     char *totals = workspace + plan->room[0];
     char *quotients = totals + (size_t)(plan->block + PGI_ROW_REALS) * plan->kernels.real;
 
     if (channels_inside(problem))
-        plan->kernels.totals_lanes(totals, from, x->stride[PGI_SPATIAL + 1],
-                                   x->stride[PGI_SPATIAL + 2], planes, (int)problem->axis[1].in,
-                                   (int)problem->axis[2].in, workspace + plan->room[1]);
+        plan->kernels.totals_lanes(totals, from, source->stride[PGI_SPATIAL + 1],
+                                   source->stride[PGI_SPATIAL + 2], planes, rows, columns,
+                                   workspace + plan->room[1]);
     else
-        plan->kernels.totals(totals, from, x->stride[PGI_CHANNEL], planes, (int)problem->axis[1].in,
-                             (int)problem->axis[2].in, plan->backend->fetch_bytes() / size);
-    if (y->stride[PGI_CHANNEL] == 1 && plan->scale.beta == 0) {
+        plan->kernels.totals(totals, from, source->stride[PGI_CHANNEL], planes, rows, columns,
+                             plan->backend->fetch_bytes() / size);
+    if (target->stride[PGI_CHANNEL] == 1 && plan->scale.beta == 0) {
         plan->kernels.divide(to, 0, totals, 0, 1, planes, by, plan->scale.alpha, false);
         return;
     }
     plan->kernels.divide_reals(quotients, 0, totals, 0, 1, planes, by, 1, false);
-    plan->kernels.store(to, &(pgi_groups){1, planes, 1, 0, y->stride[PGI_CHANNEL], 0}, quotients, 0,
-                        &plan->scale, false);
+    plan->kernels.store(to, &(pgi_groups){1, planes, 1, 0, target->stride[PGI_CHANNEL], 0},
+                        quotients, 0, &plan->scale, false);
 }
 
 static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, int64_t end,
@@ -135,7 +149,7 @@ static void describe(const poolgrad_plan *plan, char *text, size_t capacity)
 
 const pgi_strategy pgi_strategy_total = {
     .name = "total",
-    .reason = "one window is the plane, which is small: many planes at a time",
+    .reason = "every plane, which is small, becomes one number: many planes at a time",
     .applicable = applicable,
     .prepare = prepare,
     .run = run,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The gradient of an average over whole planes (global pooling): every position of a plane gets the
- * same number, so that nothing is added and dx is only written. Planes are often small and come by
- * the ten thousand, so a unit is a block of channels of one batch element.
+ * The gradient of an average over whole planes (global pooling), and the average of planes of one
+ * place: every position of a plane gets the same number, so that nothing is added and the target is
+ * only written. Planes are often small and come by the ten thousand, so a unit is a block of
+ * channels of one batch element.
  */
 #include "core/dtype.h"
 #include "core/integer.h"
@@ -64,11 +65,13 @@ static bool channels_last(const pgi_problem *problem)
 static bool applicable(const pgi_problem *problem)
 {
     const pgi_tensor *target = &problem->target;
+    const bool forward = pgi_is_forward(problem->desc.op);
     int i;
 
-    if (problem->desc.op != POOLGRAD_AVG_GRAD || problem->desc.beta != 0 || target->elements == 0)
+    if (pgi_is_max(problem->desc.op) || problem->desc.beta != 0 || target->elements == 0 ||
+        (forward && !pgi_has_one_place(problem)))
         return false;
-    for (i = 0; i < 3; i++)
+    for (i = 0; i < 3 && !forward; i++)
         if (!covers_all(problem, i))
             return false;
     if (channels_last(problem))
@@ -119,29 +122,29 @@ static void run_block(const poolgrad_plan *plan, const pgi_work *work, int64_t b
     const int64_t size = (int64_t)problem->element_size;
     const int64_t step = channels_last(problem) ? target->extent[PGI_CHANNEL] : 1;
     const int64_t from_batch = batch + target->offset[PGI_BATCH] - source->offset[PGI_BATCH];
-    const int64_t from = channel + target->offset[PGI_CHANNEL] - source->offset[PGI_CHANNEL];
-    const char *dy =
+    const int64_t first = channel + target->offset[PGI_CHANNEL] - source->offset[PGI_CHANNEL];
+    const char *from =
         (const char *)work->source +
-        (from_batch * source->stride[PGI_BATCH] + from * source->stride[PGI_CHANNEL]) * size;
-    char *dx = (char *)work->target + (batch * target->stride[PGI_BATCH] +
+        (from_batch * source->stride[PGI_BATCH] + first * source->stride[PGI_CHANNEL]) * size;
+    char *to = (char *)work->target + (batch * target->stride[PGI_BATCH] +
                                        channel * target->stride[PGI_CHANNEL] + place * step) *
                                           size;
     char *terms = workspace + plan->room[ROOM_TERMS];
     char *elements = workspace + plan->room[ROOM_ELEMENTS];
     int64_t p;
 
-    plan->kernels.terms(terms, 0, dy, 0, source->stride[PGI_CHANNEL], 1, channels, by, false);
+    plan->kernels.terms(terms, 0, from, 0, source->stride[PGI_CHANNEL], 1, channels, by, false);
     if (step == 1 && !work->stream_inside) {
-        plan->kernels.repeat(dx, terms, count, channels, plan->scale.alpha);
+        plan->kernels.repeat(to, terms, count, channels, plan->scale.alpha);
         return;
     }
     plan->kernels.repeat(elements, terms, step == 1 ? count : 1, channels, plan->scale.alpha);
     if (step == 1) {
-        plan->kernels.copy(dx, elements, channels * count * size, true);
+        plan->kernels.copy(to, elements, channels * count * size, true);
         return;
     }
     for (p = 0; p < count; p++)
-        plan->kernels.copy(dx + p * step * size, elements, channels * size, work->stream_inside);
+        plan->kernels.copy(to + p * step * size, elements, channels * size, work->stream_inside);
 }
 
 static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, int64_t end,
@@ -172,7 +175,7 @@ static void describe(const poolgrad_plan *plan, char *text, size_t capacity)
 
 const pgi_strategy pgi_strategy_whole = {
     .name = "whole",
-    .reason = "one window covers the plane, so that nothing is to be added",
+    .reason = "the plane has one window, or the input one place, so that nothing is to be added",
     .applicable = applicable,
     .prepare = prepare,
     .run = run,

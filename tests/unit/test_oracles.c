@@ -407,6 +407,14 @@ static void chosen_problems(void **state)
         "avgpool2d:bf16:nhwc:1x48x100x100:k2:s2",
         "avgpool2d:bf16:nchw:1x16x224x71:k3:s2:p0,2:ybox=0+*,0+*,0+*,3+20",
         "avg2d:f32:nchw:4x64x7x7:o16:adaptive",
+        /* planes of one place, made larger */
+        "avgpool2d:f32:nchw:3x40x1x1:o7:adaptive",
+        "avgpool2d:bf16:nhwc:2x40x1x1:o5x3:adaptive:alpha=-2:ybox=1+1,3+30,1+3,0+2",
+        "avgpool3d:f64:ncdhw:2x3x1x1x1:o2x3x4:adaptive:div=-3",
+        "avg2d:f16:nchw:3x40x1x1:o7x4:adaptive:alpha=-2",
+        "avg2d:f32:nhwc:2x35x1x1:o7:adaptive:beta=1:dxbox=1+1,3+30,0+*,0+*",
+        "avg3d:f32:ncdhw:2x3x1x1x1:o2x3x4:adaptive",
+        "avg2d:f32:nchw:2x3x1x1:o3:adaptive:div=-3",
         /* one number in each plane, both ways, in boxes */
         "avg2d:f32:strided/nchw:2x3x9x20:k3:p1:div=exclude:dystride=3,1,0,0",
         "avg2d:bf16:strided/nchw:4x5x19x41:k3:s2:p1:dystride=5,1,0,0:dxbox=1+3,2+3,3+12,1+30",
