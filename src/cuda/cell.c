@@ -370,7 +370,7 @@ static poolgrad_status add_gradient(poolgrad_cuda_plan *plan, const pgi_cell_sha
     pgi_cuda_cell *cell;
     int64_t wanted, lines;
 
-    if (from_codes && pgi_cell_has_plots(problem, shape))
+    if (from_codes && pgi_cell_has_plots(plan, shape))
         return pgi_cell_add_plots(plan, shape, names, codes, possible, error);
     if (pgi_cell_scatters(problem, shape))
         return pgi_cell_add_scatter(plan, shape, names, 8 * name, codes, possible, error);
@@ -494,7 +494,7 @@ static poolgrad_status prepare(poolgrad_cuda_plan *plan, bool *possible, poolgra
     if (problem->has_x)
         return prepare_codes(plan, &shape, possible, error);
     plan->checks = true;
-    if (!pgi_cell_has_plots(problem, &shape)) {
+    if (!pgi_cell_has_plots(plan, &shape)) {
         plan->workspace = sizeof(uint64_t);
         return add_gradient(plan, &shape, &problem->indices, PGI_CUDA_NOWHERE, possible, error);
     }

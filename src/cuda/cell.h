@@ -26,7 +26,7 @@ poolgrad_status pgi_cell_add_scatter(poolgrad_cuda_plan *plan, const pgi_cell_sh
                                      bool *possible, poolgrad_error *error);
 
 /* Whether the gradient is added by threads that have plots, from codes; and the step for that. */
-bool pgi_cell_has_plots(const pgi_problem *problem, const pgi_cell_shape *shape);
+bool pgi_cell_has_plots(const poolgrad_cuda_plan *plan, const pgi_cell_shape *shape);
 poolgrad_status pgi_cell_add_plots(poolgrad_cuda_plan *plan, const pgi_cell_shape *shape,
                                    const pgi_tensor *names, size_t codes, bool *possible,
                                    poolgrad_error *error);

@@ -7,11 +7,18 @@
 
 #include <stdio.h>
 
-/* Where it was measured to gain: docs/performance.md. */
-bool pgi_cell_has_plots(const pgi_problem *problem, const pgi_cell_shape *shape)
+/* Bytes of a block's sums. */
+#define SHARED                                                                                     \
+    (PGI_PLOTS_BLOCK * PGI_PLOTS_CHANNELS * PGI_PLOTS_SLICES * PGI_PLOTS_SIDE * PGI_PLOTS_SIDE *   \
+     (int)sizeof(float))
+
+/* Where it was measured to gain (docs/performance.md); not with one block on a multiprocessor. */
+bool pgi_cell_has_plots(const poolgrad_cuda_plan *plan, const pgi_cell_shape *shape)
 {
-    return shape->lanes && shape->axes == 3 && shape->side == 3 && problem->axis[1].kernel == 3 &&
-           problem->element_size <= 4;
+    const pgi_problem *problem = &plan->problem;
+
+    return plan->device->shared >= 2 * SHARED && shape->lanes && shape->axes == 3 &&
+           shape->side == 3 && problem->axis[1].kernel == 3 && problem->element_size <= 4;
 }
 
 /* The grid, and the segments of D; false if there are too many threads. */
@@ -37,8 +44,6 @@ poolgrad_status pgi_cell_add_plots(poolgrad_cuda_plan *plan, const pgi_cell_shap
                                    poolgrad_error *error)
 {
     const pgi_problem *problem = &plan->problem;
-    const int places = PGI_PLOTS_SLICES * PGI_PLOTS_SIDE * PGI_PLOTS_SIDE;
-    const int shared = PGI_PLOTS_BLOCK * PGI_PLOTS_CHANNELS * places * (int)sizeof(float);
     pgi_cuda_plots all = {0};
     char name[PGI_CUDA_NAME];
     pgi_cuda_step *step;
@@ -49,7 +54,7 @@ poolgrad_status pgi_cell_add_plots(poolgrad_cuda_plan *plan, const pgi_cell_shap
     all.plots[1] = (unsigned)pgi_ceil_div(all.cell.in[2], PGI_PLOTS_SIDE);
     snprintf(name, sizeof name, "pgi_plots_%d%d_%s", all.cell.pad[1], all.cell.pad[2],
              pgi_cuda_type(problem->desc.dtype));
-    step = pgi_cuda_step_add(plan, "plots", name, PGI_PLOTS_BLOCK, shared);
+    step = pgi_cuda_step_add(plan, "plots", name, PGI_PLOTS_BLOCK, SHARED);
     step->places_in = codes;
     step->early = true;
     step->parameters.plots = all;

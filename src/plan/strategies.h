@@ -6,8 +6,8 @@
 
 extern const pgi_strategy pgi_strategy_copies;    /* averages, both ways, of what repeats itself */
 extern const pgi_strategy pgi_strategy_flat;      /* likewise, of what is one number a plane */
-extern const pgi_strategy pgi_strategy_whole;     /* averages over whole planes, the gradient */
-extern const pgi_strategy pgi_strategy_total;     /* likewise, forward */
+extern const pgi_strategy pgi_strategy_whole;     /* averages that repeat a number over a plane */
+extern const pgi_strategy pgi_strategy_total;     /* averages that make one of a plane */
 extern const pgi_strategy pgi_strategy_direct;    /* averages of small windows, forward */
 extern const pgi_strategy pgi_strategy_spread;    /* averages of windows that tile, the gradient */
 extern const pgi_strategy pgi_strategy_threes;    /* averages of 3x3 windows, both ways */
@@ -23,8 +23,9 @@ extern const pgi_strategy pgi_strategy_reference;   /* every problem, the defini
  * `parity`; otherwise the last one always does. */
 extern const pgi_strategy *const pgi_strategies[];
 
-/* Chooses a strategy for the problem that another one has made of its own, and prepares it: the
- * first that applies but those that are asked in the first place. False if a size does not fit. */
+/* Chooses a strategy for the problem that another one, `copies` or `flat`, has made of its own, and
+ * prepares it: the first that applies but `copies` and `parity`; `flat` does not apply to the rows
+ * that it makes. False if a size does not fit. */
 bool pgi_plan_other(poolgrad_plan *other);
 
 /* For tiled strategies: `prepare` by the strategy's own layout, `describe`, and the units

@@ -221,6 +221,7 @@ static void test_models(void **state)
         "%s2d:%s:%s:2x4x20x24:k15:p7:d2",  "%s3d:%s:%s:1x32x6x7x40:k3:p1",
         "%s2d:%s:%s:2x16x8x8:k8",          "%s1d:%s:%s:37x3x344:k25:p12",
         "%s1d:%s:%s:70x2x24:k7:p3",        "%s3d:%s:%s:2x16x7x9x8:k3x2x2:s3x2x2",
+        "%s3d:%s:%s:2x8x7x9x12:k3:s2",     "%s2d:%s:%s:2x8x21x12:k3:s2:p1x0",
         "%s3d:%s:%s:1x3x17x20x200:k9:p4",  "%s3d:%s:%s:2x8x5x9x9:k3:s2:p0x1x0",
         "%s3d:%s:%s:2x6x12x11x45:k5",      "%s3d:%s:%s:2x12x9x13x21:k3:s2:p1x0x1",
     };
@@ -291,6 +292,32 @@ static void test_lanes(void **state)
                         fixture_free(&f);
                     }
                 }
+            }
+        }
+    }
+    assert_int_equal(wrong_results, 0);
+}
+
+/* So many planes that blocks, or threads, go along D for several cells, where small problems have
+ * one for each. */
+static void test_segments(void **state)
+{
+    static const char *const types[] = {"f32", "f16", "bf16"};
+    static const char *const layouts[] = {"ncx", "nxc"};
+    static const char *const ends[] = {":from=x", ""};
+    size_t type, layout, end;
+    char text[256];
+    fixture f;
+
+    (void)state;
+    for (type = 0; type < 3; type++) {
+        for (layout = 0; layout < 2; layout++) {
+            for (end = 0; end < 2; end++) {
+                snprintf(text, sizeof text, "max3d:%s:%s:4x64x21x38x40:k3:s2:p1%s", types[type],
+                         layouts[layout], ends[end]);
+                fixture_parse(&f, text, SUP_TIES, type);
+                compare_all(&f, 0);
+                fixture_free(&f);
             }
         }
     }
@@ -519,6 +546,7 @@ int main(int argc, char **argv)
     static const struct CMUnitTest device_tests[] = {
         cmocka_unit_test_setup(test_models, reset_results),
         cmocka_unit_test_setup(test_lanes, reset_results),
+        cmocka_unit_test_setup(test_segments, reset_results),
         cmocka_unit_test_setup(test_random_averages, reset_results),
         cmocka_unit_test_setup(test_random_maxima, reset_results),
         cmocka_unit_test(test_bad_indices),
