@@ -17,7 +17,7 @@
 
 /* One piece for all tests; views are put into it one behind the other. */
 enum {
-    ARENA = 64 << 20
+    ARENA = 256 << 20
 };
 
 static char *arena;
