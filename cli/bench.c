@@ -126,8 +126,9 @@ static int run(int argc, char **argv)
     };
     if (cli_parse("bench", options, argc, argv, &words))
         return CLI_USAGE;
-    if (chosen.device && chosen.timing.values) {
-        cli_error("bench", "--values is for the CPU");
+    if (chosen.device && (chosen.timing.values || chosen.timing.verify || chosen.worst)) {
+        cli_error("bench", "--values, --verify and --worst are for the CPU; 'poolgrad check "
+                           "--device cuda' compares results");
         return CLI_USAGE;
     }
     if (cli_check_device("bench", chosen.device))

@@ -19,6 +19,7 @@ run bench max2d:f32:nchw:1x8x32x32:k3:s2:p1 max2d:f16:nhwc:1x8x32x32:k3:from=x \
 run bench maxpool2d:bf16:nhwc:1x8x32x32:k2 max1d:f32:ncw:1x3x50:k3 --values --seconds 0.01 \
     --threads 1 --quiet --verify | mask
 run bench avg1d:f32:ncw:1x1x3:k2 --values --device cuda
+run bench avg1d:f32:ncw:1x1x3:k2 --verify --device cuda
 run bench avg1d:f32:ncw:1x1x3:k2 avg1d:f32:ncw:1x1x3:k0 --seconds 0.05
 run bench avg1d:f32:ncw:1000000x1000000x100:k1 -q 2>&1 |
     sed 's/needs [0-9.]* GiB/needs N GiB/'
