@@ -422,6 +422,7 @@ static poolgrad_status add_codes(poolgrad_cuda_plan *plan, const pgi_cell_shape 
     pgi_cell_fill(cell, plan, shape, &problem->target, codes, &problem->indices);
     cell->groups = cell->channels / (unsigned)PGI_CELL_WIDTH(2);
     lines = (int64_t)cell->groups * cell->out[0] * cell->out[1];
+    /* nothing is loaded twice: short ones even out the end */
     cut(cell, LEAST_LENGTH(2), cell->out[2], lines * (cell->planes / cell->channels),
         wanted_threads(plan, step));
     *possible = arrange(cell, true, lines * cell->segments);

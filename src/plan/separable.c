@@ -435,8 +435,8 @@ static bool applicable(const pgi_problem *problem)
 }
 
 /* Planes whose distance is a multiple of this are in the same places of the nearest cache, which
- * has room for few of them: 15x15x15 and 31x31x31 forward on 128x128x128, f32, took 6.5 and 8.9 ms,
- * and take 5.7 and 7.5 from the workspace, but 7x7x7 4.5 either way. */
+ * has room for few of them: 15x15x15 and 31x31x31 forward on 128x128x128, f32, took 6.5 and 8.7 ms,
+ * and take 5.7 and 7.6 from the workspace, but 7x7x7 4.5 either way. */
 #define CACHE_WAY  4096
 #define FEW_PLANES 12
 

@@ -356,7 +356,8 @@ static void test_bad_indices(void **state)
         limits.only_whole = limits.only_dense = i % 2;
         sup_random_problem(&rng, &limits, &desc);
         if (desc.winner != POOLGRAD_FROM_INDICES)
-            fixture_parse(&f, cells[i / 2 % 5], SUP_UNIFORM, (uint64_t)i);
+            fixture_parse(&f, cells[(size_t)i / 2 % (sizeof cells / sizeof *cells)], SUP_UNIFORM,
+                          (uint64_t)i);
         else
             fixture_make(&f, &desc, SUP_UNIFORM, (uint64_t)i);
         view = sup_index_view(&f.desc);
