@@ -165,13 +165,13 @@ void pgi_deal_tile(const pgi_scatter *scatter, char *dx, bool reached)
     const int64_t channel = plan->problem.target.stride[PGI_CHANNEL];
     const bool apart = scatter->parts.apart;
     char *sums = scatter->workspace + scatter->parts.sums;
-    pgi_deal deal = {
-        .count = pgi_windows_of(scatter), .lanes = unit->lanes, .runs = scatter->parts.runs};
+    pgi_deal deal = {.count = pgi_windows_of(scatter), .lanes = unit->lanes};
     int64_t places = 1, lane;
     int i;
 
     for (i = 0; i < 3; i++)
         places *= unit->end[i] - unit->begin[i];
+    deal.runs = unit->lanes == 1 ? scatter->parts.runs : scatter->parts.border && !apart;
     deal.places = apart && plan->problem.has_indices ? (pgi_lanes_at){1, pgi_lane_pitch(deal.count)}
                                                      : (pgi_lanes_at){unit->lanes, 1};
     deal.sums = apart ? (pgi_lanes_at){1, pgi_lane_pitch(places)} : (pgi_lanes_at){unit->lanes, 1};

@@ -248,9 +248,9 @@ typedef bool pgi_follow_fn(int32_t *places, const void *taps, const int32_t *dow
  * side. */
 typedef bool pgi_vouch_fn(const void *taps, const pgi_taps *shape);
 
-/* `count` windows, one after the other, in `lanes` lanes: the place of a window in a lane says
- * which sum of the lane takes the term, if it is not below 0. A step is from window to window, and
- * in the sums from place to place. With `runs` neighbours often have one place. */
+/* `count` windows in `lanes` lanes: a place says which sum of its lane takes the term, if it is not
+ * below 0. Steps are from window to window, in sums from place to place. With `runs` neighbours of
+ * one lane often share a place; of lanes side by side some have none, and there is a sum for it. */
 typedef struct pgi_lanes_at {
     int64_t step, lane;
 } pgi_lanes_at;

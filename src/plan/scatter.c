@@ -40,6 +40,14 @@
 /* and wait for each other: from indices, so many lanes that lie apart are dealt in turn where
  * planes are small. */
 #define LANES_IN_TURN 8
+/* With so many strides a sum is kept until the winner changes, though that cannot be predicted
+ * (Zen 3, a plane at a time, that and the other: 5x5 2.43 and 0.72 ns a window, 13x13 1.55 and
+ * 1.19, 17x17 1.50 and 1.45, 25x25 1.20 and 1.62). */
+#define LONG_RUN_STRIDES 16
+/* What the workspace should not exceed where windows overlap so much and winners are from x: at the
+ * border of a tile they are found twice, which costs more than some misses of the second-level
+ * cache (Zen 3, 5x5 on 56x56 in NXC, 16 channels: 5.2 to 3.5 ms). */
+#define ROOMY_BYTES (INT64_C(1200) << 10)
 
 /* Whether they may write to dx: no sums are needed. */
 static bool stored_directly(const poolgrad_plan *plan, int64_t lanes)
@@ -446,9 +454,10 @@ static bool takes(const pgi_problem *problem, const pgi_tiling *tiling)
            gather[2].period <= PGI_AWARD_PHASES;
 }
 
-static bool has_runs(const pgi_problem *problem)
+/* Whether windows are longer than so many strides. */
+static bool overlaps(const pgi_problem *problem, int64_t strides)
 {
-    return (problem->axis[2].kernel - 1) / RUN_STRIDES >= problem->axis[2].stride;
+    return (problem->axis[2].kernel - 1) / strides >= problem->axis[2].stride;
 }
 
 static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling,
@@ -465,7 +474,11 @@ static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling,
 
     *parts = (pgi_scatter_parts){.apart = apart,
                                  .award = !apart && takes(problem, tiling),
-                                 .runs = has_runs(problem),
+                                 .runs = overlaps(problem, LONG_RUN_STRIDES),
+                                 .border = overlaps(problem, RUN_STRIDES) &&
+                                           tiling->extent[0] * tiling->extent[1] <
+                                               problem->target.extent[PGI_SPATIAL] *
+                                                   problem->target.extent[PGI_SPATIAL + 1],
                                  .in_place = pgi_dealt_in_place(problem, apart, lanes)};
     parts->taps = parts->award && taps_lie_ready(problem, lanes);
     for (i = 0; i < 3; i++) {
@@ -504,6 +517,8 @@ static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling,
         parts->terms = pgi_place(&at, windows[0], windows[1], cells, real);
         pgi_place(&at, 1, 1, slack, real);
     }
+    if (parts->border) /* before the sums: what is nowhere */
+        pgi_place(&at, 1, 1, lanes, real);
     parts->sums = pgi_place(&at, parts->award ? 1 : tiling->extent[0],
                             parts->award ? rows : tiling->extent[1], row, real);
     pgi_place(&at, 1, 1, slack, real);
@@ -532,8 +547,10 @@ static bool prepare(poolgrad_plan *plan)
 
     if (problem->has_x)
         tiling.lanes = pgi_contest_lanes(problem->taps, problem);
-    else if (has_runs(problem) && pgi_planes_are_small(problem))
+    else if (overlaps(problem, RUN_STRIDES) && pgi_planes_are_small(problem))
         tiling.lanes = LANES_IN_TURN;
+    if (problem->has_x && overlaps(problem, RUN_STRIDES))
+        tiling.comfortable = ROOMY_BYTES;
     return pgi_plan_tile_as(plan, lay_out, tiling);
 }
 

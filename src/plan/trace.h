@@ -19,6 +19,7 @@ typedef struct pgi_scatter_parts {
                                    no places, or in `names`, */
     bool lists;                 /* as they are found where nothing is NaN */
     bool runs;                  /* neighbouring windows often have one winner */
+    bool border;                /* windows overlap much, and tiles are not whole planes */
     bool in_place;              /* dy is dealt as it lies in memory: there are no terms */
     size_t places, terms, sums; /* of windows, of windows, of positions; where they take, terms are
                                    elements, and sums those of a row */

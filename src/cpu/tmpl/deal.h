@@ -27,16 +27,21 @@ static void BODY(deal_runs)(REAL *sum, const int32_t *places, const REAL *terms,
     }
 }
 
-PGI_ALWAYS_INLINE void BODY(deal_one)(REAL *sums, int64_t step, int32_t place, REAL term)
+/* With `always` what is nowhere goes before the sums: at the border of a tile no branch could be
+ * predicted (5x5 from x on 56x56, NXC f32, on a Zen 3: 5.8 to 4.4 ms). */
+PGI_ALWAYS_INLINE void BODY(deal_one)(REAL *sums, int64_t step, int32_t place, REAL term,
+                                      bool always)
 {
-    if (place >= 0)
-        sums[place * step] = sums[place * step] + term;
+    const int64_t at = (always && place < 0 ? -1 : place) * step;
+
+    if (always || place >= 0)
+        sums[at] = sums[at] + term;
 }
 
 /* Two places that lie side by side, by one load: what limits is how many loads and stores there
  * are (13x13 from indices on two cores of a Zen 3: 0.71 to 0.64 ns a window). */
 PGI_ALWAYS_INLINE void BODY(deal_two)(REAL *sums, int64_t step, int64_t next, const int32_t *places,
-                                      REAL term, REAL next_term)
+                                      REAL term, REAL next_term, bool always)
 {
     uint64_t both;
     int32_t place, next_place;
@@ -48,8 +53,8 @@ PGI_ALWAYS_INLINE void BODY(deal_two)(REAL *sums, int64_t step, int64_t next, co
     next_place = place;
     place = (int32_t)(uint32_t)(both >> 32);
 #endif
-    BODY(deal_one)(sums, step, place, term);
-    BODY(deal_one)(sums + next, step, next_place, next_term);
+    BODY(deal_one)(sums, step, place, term, always);
+    BODY(deal_one)(sums + next, step, next_place, next_term, always);
 }
 
 /* Lane by lane: what a lane adds waits for what it has added to the same sum before, but not for
@@ -58,7 +63,7 @@ PGI_ALWAYS_INLINE void BODY(deal_two)(REAL *sums, int64_t step, int64_t next, co
  * windows of 13x13 that takes half the time of one plane after the other. */
 PGI_ALWAYS_INLINE void BODY(deal_lanes)(REAL *sums, const int32_t *places, const REAL *terms,
                                         int64_t count, int64_t lanes, pgi_lanes_at place_at,
-                                        pgi_lanes_at term_at, pgi_lanes_at sum_at)
+                                        pgi_lanes_at term_at, pgi_lanes_at sum_at, bool always)
 {
     const bool across = place_at.lane == 1 && lanes > 1, down = !across && place_at.step == 1;
     int64_t i, lane;
@@ -69,7 +74,7 @@ PGI_ALWAYS_INLINE void BODY(deal_lanes)(REAL *sums, const int32_t *places, const
 
             BODY(deal_two)
             (sums + lane * sum_at.lane, sum_at.step, 0, places + i + lane * place_at.lane, *term,
-             term[term_at.step]);
+             term[term_at.step], always);
         }
     for (; i < count; i++) {
         for (lane = 0; term_at.lane == 1 && lane < lanes;
@@ -81,12 +86,12 @@ PGI_ALWAYS_INLINE void BODY(deal_lanes)(REAL *sums, const int32_t *places, const
 
             BODY(deal_two)
             (sums + lane * sum_at.lane, sum_at.step, sum_at.lane, places + i * place_at.step + lane,
-             *term, term[term_at.lane]);
+             *term, term[term_at.lane], always);
         }
         for (; lane < lanes; lane++)
             BODY(deal_one)
         (sums + lane * sum_at.lane, sum_at.step, places[i * place_at.step + lane * place_at.lane],
-         terms[i * term_at.step + lane * term_at.lane]);
+         terms[i * term_at.step + lane * term_at.lane], always);
     }
 }
 
@@ -96,13 +101,17 @@ static void BODY(deal)(void *sums, const int32_t *places, const void *terms, con
     const int64_t count = deal->count, lanes = deal->lanes;
 
 #define LANES(place, term, sum)                                                                    \
-    BODY(deal_lanes)(sums, places, terms, count, lanes, place, term, sum)
+    BODY(deal_lanes)(sums, places, terms, count, lanes, place, term, sum, false)
     if (lanes == 1 && deal->runs && place.step == 1 && term.step == 1) {
         BODY(deal_runs)(sums, places, terms, count);
     } else if (lanes == 1 && place.step == 1 && term.step == 1) {
         const pgi_lanes_at one = {1, 0};
 
-        BODY(deal_lanes)(sums, places, terms, count, 1, one, one, one);
+        BODY(deal_lanes)(sums, places, terms, count, 1, one, one, one, false);
+    } else if (lanes > 1 && place.lane == 1 && term.lane == 1 && sum.lane == 1 && deal->runs) {
+        BODY(deal_lanes)
+        (sums, places, terms, count, lanes, (pgi_lanes_at){place.step, 1},
+         (pgi_lanes_at){term.step, 1}, (pgi_lanes_at){sum.step, 1}, true);
     } else if (lanes > 1 && place.lane == 1 && term.lane == 1 && sum.lane == 1) {
         /* channels side by side */
         LANES(((pgi_lanes_at){place.step, 1}), ((pgi_lanes_at){term.step, 1}),
