@@ -93,9 +93,10 @@ static void set_bases(const pgi_contest *contest)
 static const int32_t *contenders_of(const pgi_contest *contest, int j)
 {
     const pgi_spans *spans = &contest->layout->axis[2];
-    const int64_t most = pgi_max(spans->passes > 1 ? spans->reach : 0, spans->targets) + PGI_SLACK;
+    const int64_t most = pgi_max(spans->passes > 1 ? spans->reach : 0, spans->targets);
+    const int64_t cells = contest->layout->joined ? contest->layout->lanes : 1;
 
-    return numbers(contest, contest->layout->contender) + j * most;
+    return numbers(contest, contest->layout->contender) + j * (most * cells + PGI_SLACK);
 }
 
 /* Offset, in taps, of the j-th contender of a regular axis' pass. */
@@ -109,7 +110,8 @@ static int contenders_in(const pgi_spans *spans, int pass)
     return (int)pgi_ceil_div(spans->span[pass + 1], spans->span[pass]);
 }
 
-/* Columns of the positions along W, and of the contenders of the first pass. */
+/* Columns of the positions along W, and of the contenders of the first pass: of groups, or of cells
+ * where lanes are joined. */
 static void set_columns(const pgi_contest *contest)
 {
     const pgi_spans *spans = &contest->layout->axis[2];
@@ -120,7 +122,8 @@ static void set_columns(const pgi_contest *contest)
     const int64_t step = spans->passes > 1 ? 1 : taps->axis.stride;
     const int64_t count =
         spans->passes > 1 ? pgi_length(extended) : pgi_length(contest->windows[2]);
-    int64_t p, i;
+    const int64_t cells = contest->joined;
+    int64_t p, i, lane;
     int j;
 
     for (p = extended.begin; p < extended.end; p++) {
@@ -138,7 +141,8 @@ static void set_columns(const pgi_contest *contest)
                           (contenders_of(contest, j) - contenders_of(contest, 0));
 
         for (i = 0; i < count; i++)
-            column[i] = position[pgi_min(i * step + tap, pgi_length(extended) - 1)];
+            for (lane = 0; lane < cells; lane++)
+                *column++ = position[pgi_min(i * step + tap, pgi_length(extended) - 1)];
     }
 }
 
@@ -154,6 +158,7 @@ void pgi_contest_region(pgi_contest *contest, const int64_t begin[3], const int6
     if (contest->empty)
         return;
     set_bases(contest);
+    contest->joined = 1;
     set_columns(contest);
 }
 
@@ -367,7 +372,7 @@ static void reduce_columns(const pgi_contest *contest, int64_t rows, const int32
             columns[0] = position;
             columns[1] = position + taps->q;
         }
-        if (pass > 0) { /* places are in the cells: groups are as good as cells */
+        if (pass > 0 || layout->joined) { /* places are in the cells, or known for every cell */
             bout.places *= lanes;
             bout.lanes = 1;
         }
@@ -382,6 +387,10 @@ static void reduce_columns(const pgi_contest *contest, int64_t rows, const int32
         set_pass(&bout, spans, pass, tap_distance(taps) * lanes);
         bout.step = stride_between(taps, windows);
         bout.places = pgi_length(windows);
+        if (bout.step == 1 && (pass > 0 || layout->joined)) {
+            bout.places *= lanes;
+            bout.lanes = 1;
+        }
         hold(contest, to, from, &bout);
         return;
     }
@@ -523,6 +532,10 @@ void pgi_contest_run(pgi_contest *contest, const char *x, int64_t lanes, bool pl
     int64_t d, pitch;
 
     contest->lanes = lanes;
+    if (layout->joined && contest->joined != lanes && !contest->empty) {
+        contest->joined = lanes;
+        set_columns(contest);
+    }
     contest->pitch = cells;
     contest->places = placed ? numbers(contest, layout->winners.places) : NULL;
     contest->nan = false;

@@ -43,6 +43,7 @@ typedef struct pgi_contest_layout {
     int64_t lanes;
     int64_t chunk; /* rows that are reduced along W at once */
     bool apart;    /* winners are to be separated */
+    bool joined;   /* lanes too few for vectors are cells of a row as others are, along W, too */
     size_t real;
 
     size_t admitted;                                                       /* values */
@@ -94,6 +95,7 @@ typedef struct pgi_contest {
     pgi_range held[3];     /* positions that exist */
     bool empty;            /* no window covers anything */
     int64_t lanes, pitch;  /* cells from row to row of winners */
+    int64_t joined;        /* lanes that columns have been set for, where these are of cells */
     int64_t lane_pitch;    /* from lane to lane, when they have been separated */
     char *values;          /* of windows[..].begin; rows follow each other */
     int32_t *places;       /* NULL: not wanted */

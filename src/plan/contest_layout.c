@@ -7,6 +7,8 @@
 
 /* Contenders of all but the last pass. More would compare what a span has compared already. */
 #define SPAN_CONTENDERS 4
+/* Taps that are compared in one pass anyway: two would take as many comparisons. */
+#define ONE_PASS 5
 /* Cells of the rows that are reduced along W at once: their spans stay in the first-level cache. */
 #define CHUNK_CELLS 2048
 /* Places of a plane up to which planes are taken together: more do not stay in the cache, and have
@@ -86,7 +88,7 @@ static void measure_axis(const pgi_gather *taps, int64_t targets, int64_t cells,
         spans->swept = can_sweep(taps) && cells >= PGI_FULL_VECTOR;
         if (spans->swept)
             return;
-        if (has_many_taps(axis))
+        if (has_many_taps(axis) && axis->kernel > ONE_PASS)
             for (; axis->kernel > SPAN_CONTENDERS * span; span *= SPAN_CONTENDERS)
                 spans->span[spans->passes++] = span;
         spans->span[spans->passes++] = span;
@@ -125,15 +127,19 @@ bool pgi_contest_measure(const pgi_gather taps[3], const int64_t targets[3], int
     const size_t real = pgi_compute_size(dtype);
     pgi_spans *axis = layout->axis;
     pgi_placement at = {0, true};
-    int64_t wide, row, plane;
+    int64_t wide, row, plane, cells = pgi_min(PGI_FULL_VECTOR, lanes);
     int i;
 
     *layout = (pgi_contest_layout){.lanes = lanes, .real = real, .apart = apart};
-    for (i = 0; i < 3; i++)
-        measure_axis(&taps[i], targets[i], lanes, &axis[i]);
+    for (i = 2; i >= 0; i--) { /* a position is what the axes behind it have of windows */
+        measure_axis(&taps[i], targets[i], cells, &axis[i]);
+        cells = pgi_min(PGI_FULL_VECTOR, cells * pgi_min(PGI_FULL_VECTOR, targets[i]));
+    }
     if (!pgi_mul(axis[2].reach, lanes, &wide) || !pgi_mul(targets[2], lanes, &row) ||
         !pgi_mul(targets[1], row, &plane))
         return false;
+    layout->joined = lanes > 1 && lanes < PGI_FULL_VECTOR && axis[2].regular && !axis[2].swept &&
+                     (axis[2].passes > 1 || taps[2].axis.stride == 1);
     layout->chunk = pgi_max(1, pgi_min(axis[1].reach, CHUNK_CELLS / wide));
     layout->admitted = place_candidates(&at, layout->chunk, 1, wide, real).values;
     for (i = 0; i < kept_spans(&axis[2]); i++)
@@ -146,9 +152,11 @@ bool pgi_contest_measure(const pgi_gather taps[3], const int64_t targets[3], int
     if (layout->apart)
         layout->separated = place_candidates(&at, targets[0], targets[1], row, real);
     layout->position = pgi_place(&at, 1, 1, axis[2].reach + PGI_SLACK, sizeof(int32_t));
-    layout->contender = pgi_place(
-        &at, 1, pgi_max(PGI_CONTENDERS, SPAN_CONTENDERS),
-        pgi_max(axis[2].passes > 1 ? axis[2].reach : 0, targets[2]) + PGI_SLACK, sizeof(int32_t));
+    layout->contender = pgi_place(&at, 1, pgi_max(PGI_CONTENDERS, SPAN_CONTENDERS),
+                                  pgi_max(axis[2].passes > 1 ? axis[2].reach : 0, targets[2]) *
+                                          (layout->joined ? lanes : 1) +
+                                      PGI_SLACK,
+                                  sizeof(int32_t));
     layout->base = pgi_place(&at, 1, axis[0].reach, axis[1].reach, sizeof(int32_t));
     layout->copied = pgi_place(&at, 1, 1, axis[2].reach, sizeof(int32_t));
     layout->bytes = (size_t)at.end;

@@ -106,6 +106,8 @@ PGI_ALWAYS_INLINE void BODY(bout_row)(REAL *values, int32_t *places, const REAL 
         values, places, from, from_places, bout, base, rule, placed, columns, kind, end, 3);
     else if (rule == PGI_RULE_PLAIN && kind && bout->count == 4) BODY(bout_of)(
         values, places, from, from_places, bout, base, rule, placed, columns, kind, end, 4);
+    else if (rule == PGI_RULE_PLAIN && kind == 1 && bout->count == 5) BODY(bout_of)(
+        values, places, from, from_places, bout, base, rule, placed, columns, kind, end, 5);
     else BODY(bout_of)(values, places, from, from_places, bout, base, rule, placed, columns, kind,
                        end, bout->count);
 }

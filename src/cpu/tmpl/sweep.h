@@ -5,7 +5,8 @@
  *
  * The positions are cut into blocks of as many as a window has taps. Then a window is the end of
  * one block and the beginning of the next, and the maxima of all ends and of all beginnings are
- * running ones: no more than three comparisons a window, however long it is.
+ * running ones: no more than three comparisons a window, however long it is. Of short windows one
+ * after the other the ends of a block stay in registers.
  */
 
 #define VECTOR  PGI_VECTOR(REAL_NAME)
@@ -18,6 +19,8 @@
 /* Vectors of cells that are found together: a comparison waits for the one before it, but not for
  * that of another vector. */
 #define TOGETHER 2
+/* Taps of windows whose blocks have a loop of their own: more do not stay in registers. */
+#define FIXED_TAPS 5
 
 typedef struct CELLS {
     VECTOR value[TOGETHER];
@@ -93,17 +96,18 @@ PGI_ALWAYS_INLINE void BODY(find)(const BODY(field) * field, int64_t cell, CELLS
     }
 }
 
-/* All windows of some cells, block by block. */
-PGI_ALWAYS_INLINE void BODY(sweep_cells)(const BODY(field) * field, const pgi_sweep *sweep)
+/* Windows from the first of a block on, of some cells, block by block. */
+PGI_ALWAYS_INLINE void BODY(sweep_cells)(const BODY(field) * field, const pgi_sweep *sweep,
+                                         int64_t first, int64_t windows)
 {
     const int64_t taps = sweep->taps, stride = sweep->stride, end = sweep->end;
     const int64_t cells = sweep->cells;
-    int64_t first, last, next, w, p;
+    int64_t last, next = first * stride + taps, w, p;
 
-    for (first = 0, next = taps; first < sweep->windows; first = last, next += taps) {
+    for (; first < windows; first = last, next += taps) {
         CELLS best;
 
-        last = PGI_SMALLER(sweep->windows, (next - 1) / stride + 1);
+        last = PGI_SMALLER(windows, (next - 1) / stride + 1);
         /* ends of the block: from its last position down to the first of every window */
         p = PGI_SMALLER(next, end) - 1;
         best = BODY(contender)(field, sweep, p);
@@ -124,6 +128,28 @@ PGI_ALWAYS_INLINE void BODY(sweep_cells)(const BODY(field) * field, const pgi_sw
                 best = BODY(winners)(field, best, BODY(contender)(field, sweep, ++p));
             BODY(find)(field, w * cells, BODY(winners)(field, BODY(found)(field, w * cells), best));
         }
+    }
+}
+
+/* A block of windows one after the other, all of whose positions exist; `taps` is a constant. */
+PGI_ALWAYS_INLINE void BODY(sweep_block)(const BODY(field) * field, const pgi_sweep *sweep,
+                                         int64_t first, int taps)
+{
+    const int64_t cells = sweep->cells, next = first + taps;
+    CELLS ends[FIXED_TAPS], best;
+    int i;
+
+    ends[taps - 1] = BODY(contender)(field, sweep, next - 1);
+    PGI_UNROLL
+    for (i = taps - 2; i >= 0; i--)
+        ends[i] = BODY(winners)(field, BODY(contender)(field, sweep, first + i), ends[i + 1]);
+    BODY(find)(field, first * cells, ends[0]);
+    best = BODY(contender)(field, sweep, next);
+    PGI_UNROLL
+    for (i = 1; i < taps; i++) {
+        if (i > 1)
+            best = BODY(winners)(field, best, BODY(contender)(field, sweep, next + i - 1));
+        BODY(find)(field, (first + i) * cells, BODY(winners)(field, ends[i], best));
     }
 }
 
@@ -167,17 +193,44 @@ PGI_ALWAYS_INLINE BODY(field) BODY(part)(BODY(field) field, int64_t cell, int ve
     return field;
 }
 
-/* All rows; what cells have is constant, and so is the rule if it is the plain one. */
-PGI_ALWAYS_INLINE void BODY(sweep_rows)(REAL *values, int32_t *places, const REAL *from,
-                                        const int32_t *from_places, const pgi_sweep *sweep,
-                                        pgi_rule rule, bool placed, bool numbered)
+/* Windows from the first of a block on, of all cells of a row. */
+PGI_ALWAYS_INLINE void BODY(sweep_some)(BODY(field) row, const pgi_sweep *sweep, int64_t first,
+                                        int64_t windows)
 {
     const int64_t cells = sweep->cells;
-    int64_t r, cell;
+    BODY(field) field;
+    int64_t cell;
 
+    for (cell = 0; cell + TOGETHER * LANES <= cells; cell += TOGETHER * LANES) {
+        field = BODY(part)(row, cell, TOGETHER);
+        BODY(sweep_cells)(&field, sweep, first, windows);
+    }
+    for (; cell < cells; cell += LANES) {
+        cell = PGI_SMALLER(cell, cells - LANES); /* the last where it still fits */
+        field = BODY(part)(row, cell, 1);
+        BODY(sweep_cells)(&field, sweep, first, windows);
+    }
+}
+
+/* All rows; what cells have is constant, and so are the rule if it is the plain one, and the number
+ * of taps if it is not 0. */
+PGI_ALWAYS_INLINE void BODY(sweep_rows)(REAL *values, int32_t *places, const REAL *from,
+                                        const int32_t *from_places, const pgi_sweep *sweep,
+                                        pgi_rule rule, bool placed, bool numbered, int taps)
+{
+    const int64_t cells = sweep->cells;
+    int64_t r, cell, first = 0, last = 0;
+
+    if (taps) { /* whole blocks that have all their positions */
+        first = (sweep->begin + taps - 1) / taps * taps;
+        last = PGI_SMALLER(sweep->windows, sweep->end - taps + 1) / taps * taps;
+        first = PGI_SMALLER(first, PGI_LARGER(last, 0));
+        last = PGI_LARGER(first, last);
+    }
     for (r = 0; r < sweep->rows; r++) {
         BODY(field) row = {.rule = rule, .placed = placed, .numbered = numbered};
         BODY(field) field;
+        int64_t w;
 
         row.values = values + r * sweep->to_row;
         row.places = placed ? places + r * sweep->to_row : NULL;
@@ -188,36 +241,40 @@ PGI_ALWAYS_INLINE void BODY(sweep_rows)(REAL *values, int32_t *places, const REA
             BODY(sweep_few)(&row, sweep);
             continue;
         }
-        for (cell = 0; cell + TOGETHER * LANES <= cells; cell += TOGETHER * LANES) {
-            field = BODY(part)(row, cell, TOGETHER);
-            BODY(sweep_cells)(&field, sweep);
+        BODY(sweep_some)(row, sweep, 0, first);
+        for (w = first; w < last; w += taps) {
+            for (cell = 0; cell < cells; cell += LANES) {
+                cell = PGI_SMALLER(cell, cells - LANES); /* the last where it still fits */
+                field = BODY(part)(row, cell, 1);
+                BODY(sweep_block)(&field, sweep, w, taps);
+            }
         }
-        for (; cell < cells; cell += LANES) {
-            cell = PGI_SMALLER(cell, cells - LANES); /* the last where it still fits */
-            field = BODY(part)(row, cell, 1);
-            BODY(sweep_cells)(&field, sweep);
-        }
+        BODY(sweep_some)(row, sweep, last, sweep->windows);
     }
+}
+
+PGI_ALWAYS_INLINE void BODY(sweep_ruled)(void *values, int32_t *places, const void *from,
+                                         const int32_t *from_places, const pgi_sweep *sweep,
+                                         pgi_rule rule, int taps)
+{
+    if (!places)
+        BODY(sweep_rows)(values, NULL, from, NULL, sweep, rule, false, false, taps);
+    else if (sweep->position)
+        BODY(sweep_rows)(values, places, from, NULL, sweep, rule, true, true, taps);
+    else
+        BODY(sweep_rows)(values, places, from, from_places, sweep, rule, true, false, taps);
 }
 
 static void BODY(sweep)(void *values, int32_t *places, const void *from, const int32_t *from_places,
                         const pgi_sweep *sweep)
 {
-    const pgi_rule rule = sweep->rule;
-    const bool plain = rule == PGI_RULE_PLAIN;
+    const bool plain = sweep->rule == PGI_RULE_PLAIN;
 
-    if (!places && plain)
-        BODY(sweep_rows)(values, NULL, from, NULL, sweep, PGI_RULE_PLAIN, false, false);
-    else if (!places)
-        BODY(sweep_rows)(values, NULL, from, NULL, sweep, rule, false, false);
-    else if (sweep->position && plain)
-        BODY(sweep_rows)(values, places, from, NULL, sweep, PGI_RULE_PLAIN, true, true);
-    else if (sweep->position)
-        BODY(sweep_rows)(values, places, from, NULL, sweep, rule, true, true);
-    else if (plain)
-        BODY(sweep_rows)(values, places, from, from_places, sweep, PGI_RULE_PLAIN, true, false);
-    else
-        BODY(sweep_rows)(values, places, from, from_places, sweep, rule, true, false);
+    if (plain && sweep->stride == 1 && sweep->taps == FIXED_TAPS)
+        BODY(sweep_ruled)
+    (values, places, from, from_places, sweep, PGI_RULE_PLAIN, FIXED_TAPS);
+    else if (plain) BODY(sweep_ruled)(values, places, from, from_places, sweep, PGI_RULE_PLAIN, 0);
+    else BODY(sweep_ruled)(values, places, from, from_places, sweep, sweep->rule, 0);
 }
 
 #undef VECTOR
@@ -227,3 +284,4 @@ static void BODY(sweep)(void *values, int32_t *places, const void *from, const i
 #undef LANES
 #undef CELLS
 #undef TOGETHER
+#undef FIXED_TAPS
