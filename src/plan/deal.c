@@ -59,12 +59,16 @@ void pgi_fetch_windows(const pgi_scatter *scatter)
     const int64_t windows = pgi_length(scatter->windows[2]), lanes = scatter->unit.lanes;
     const bool grouped = lanes > 1 && !scatter->parts.apart;
     /* pieces of a row that lie side by side: groups of lanes, or the windows of a lane */
-    const int64_t pieces = grouped ? windows : lanes, bytes = (grouped ? lanes : windows) * size;
     const int64_t step = source->stride[grouped ? PGI_SPATIAL + 2 : PGI_CHANNEL] * size;
+    int64_t pieces = grouped ? windows : lanes, bytes = (grouped ? lanes : windows) * size;
     int64_t d, h, i, at;
 
     if (lanes == 1 || !pgi_side_by_side(source, grouped ? lanes : 1))
         return;
+    if (step == bytes) { /* one behind the other */
+        bytes *= pieces;
+        pieces = 1;
+    }
     for (d = scatter->windows[0].begin; d < scatter->windows[0].end; d++)
         for (h = scatter->windows[1].begin; h < scatter->windows[1].end; h++) {
             const char *row = pgi_dy_of_row(scatter, d, h);

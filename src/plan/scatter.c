@@ -44,10 +44,11 @@
  * (Zen 3, a plane at a time, that and the other: 5x5 2.43 and 0.72 ns a window, 13x13 1.55 and
  * 1.19, 17x17 1.50 and 1.45, 25x25 1.20 and 1.62). */
 #define LONG_RUN_STRIDES 16
-/* What the workspace should not exceed where windows overlap so much and winners are from x: at the
- * border of a tile they are found twice, which costs more than some misses of the second-level
- * cache (Zen 3, 5x5 on 56x56 in NXC, 16 channels: 5.2 to 3.5 ms). */
-#define ROOMY_BYTES (INT64_C(1200) << 10)
+/* What the workspace should not exceed where windows overlap much, winners are from x and planes
+ * are cut: at the border of a tile they are found twice, which costs more than misses of the
+ * second-level cache (Zen 3, 5x5 in NXC, with 512 KiB, 1.2 and 2.5 MiB: on 56x56 with 16
+ * channels 5.2, 3.5 and 3.5 ms, with 64 4.5, 4.5 and 4.0, on 28x28 with 128 2.2, 2.2 and 1.7). */
+#define ROOMY_BYTES (INT64_C(2560) << 10)
 
 /* Whether they may write to dx: no sums are needed. */
 static bool stored_directly(const poolgrad_plan *plan, int64_t lanes)
@@ -460,6 +461,15 @@ static bool overlaps(const pgi_problem *problem, int64_t strides)
     return (problem->axis[2].kernel - 1) / strides >= problem->axis[2].stride;
 }
 
+/* Whether windows overlap much and tiles are not whole planes. */
+static bool has_border(const pgi_problem *problem, const pgi_tiling *tiling)
+{
+    const int64_t *extent = problem->target.extent + PGI_SPATIAL;
+
+    return overlaps(problem, RUN_STRIDES) &&
+           (tiling->extent[0] < extent[0] || tiling->extent[1] < extent[1]);
+}
+
 static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling,
                        pgi_scatter_parts *parts)
 {
@@ -475,10 +485,7 @@ static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling,
     *parts = (pgi_scatter_parts){.apart = apart,
                                  .award = !apart && takes(problem, tiling),
                                  .runs = overlaps(problem, LONG_RUN_STRIDES),
-                                 .border = overlaps(problem, RUN_STRIDES) &&
-                                           tiling->extent[0] * tiling->extent[1] <
-                                               problem->target.extent[PGI_SPATIAL] *
-                                                   problem->target.extent[PGI_SPATIAL + 1],
+                                 .border = has_border(problem, tiling),
                                  .in_place = pgi_dealt_in_place(problem, apart, lanes)};
     parts->taps = parts->award && taps_lie_ready(problem, lanes);
     for (i = 0; i < 3; i++) {
@@ -549,9 +556,11 @@ static bool prepare(poolgrad_plan *plan)
         tiling.lanes = pgi_contest_lanes(problem->taps, problem);
     else if (overlaps(problem, RUN_STRIDES) && pgi_planes_are_small(problem))
         tiling.lanes = LANES_IN_TURN;
-    if (problem->has_x && overlaps(problem, RUN_STRIDES))
-        tiling.comfortable = ROOMY_BYTES;
-    return pgi_plan_tile_as(plan, lay_out, tiling);
+    if (!pgi_plan_tile_as(plan, lay_out, tiling))
+        return false;
+    tiling.comfortable = ROOMY_BYTES;
+    return !problem->has_x || !has_border(problem, &plan->tiling) ||
+           pgi_plan_tile_as(plan, lay_out, tiling);
 }
 
 static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, int64_t end,

@@ -5,6 +5,8 @@
  */
 
 #define BODY(w) PGI_NAME(w, REAL_NAME)
+/* Channels of pictures, side by side: loops over these lanes are none. */
+#define FEW_LANES 3
 
 /* One lane, where neighbouring windows often have one winner: its sum stays in a register, and is
  * not read back from where it was just written. */
@@ -77,7 +79,7 @@ PGI_ALWAYS_INLINE void BODY(deal_lanes)(REAL *sums, const int32_t *places, const
              term[term_at.step], always);
         }
     for (; i < count; i++) {
-        for (lane = 0; term_at.lane == 1 && lane < lanes;
+        for (lane = 0; term_at.lane == 1 && lanes != FEW_LANES && lane < lanes;
              lane += PGI_LINE_BYTES / (int)sizeof *terms)
             __builtin_prefetch(terms + i * term_at.step + pgi_groups_ahead(term_at.step) + lane, 0,
                                3);
@@ -108,6 +110,11 @@ static void BODY(deal)(void *sums, const int32_t *places, const void *terms, con
         const pgi_lanes_at one = {1, 0};
 
         BODY(deal_lanes)(sums, places, terms, count, 1, one, one, one, false);
+    } else if (lanes == FEW_LANES && place.lane == 1 && term.lane == 1 && sum.lane == 1 &&
+               place.step == FEW_LANES && term.step == FEW_LANES && sum.step == FEW_LANES) {
+        const pgi_lanes_at few = {FEW_LANES, 1};
+
+        BODY(deal_lanes)(sums, places, terms, count, FEW_LANES, few, few, few, false);
     } else if (lanes > 1 && place.lane == 1 && term.lane == 1 && sum.lane == 1 && deal->runs) {
         BODY(deal_lanes)
         (sums, places, terms, count, lanes, (pgi_lanes_at){place.step, 1},
@@ -131,3 +138,4 @@ static void BODY(deal)(void *sums, const int32_t *places, const void *terms, con
 }
 
 #undef BODY
+#undef FEW_LANES
