@@ -25,6 +25,15 @@
 #define PGI_PLANE_FETCHERS 12
 #define PGI_PLANE_BATCH    4
 
+/* Where winners collect: planes of a block and threads for each; winners of a plane that are
+ * listed; rows that windows have at most, a bit each; and windows that a winner looks at together.
+ */
+#define PGI_COLLECT_MEMBERS 2
+#define PGI_COLLECT_SHARE   64
+#define PGI_COLLECT_LISTED  256
+#define PGI_COLLECT_ROWS    16
+#define PGI_COLLECT_AT_ONCE 8
+
 /* Where elements of a tensor lie. Rows are those of H, of all D. */
 typedef struct pgi_cuda_strides {
     int64_t batch, channel;
@@ -64,7 +73,8 @@ typedef struct pgi_cuda_plane {
      * windows have slots in it, a whole number of groups in each of its rows. */
     int flat, place_rows, window_rows, band;
     int turns, chunk_rows, pieces, row_slots, slots;
-    int slot_pitch; /* from member to member: an odd number of 16 bytes */
+    int slot_pitch; /* from member to member: an odd number of 16 bytes; where winners collect,
+                     * windows of a member, in whole vectors */
 
     /* Quotients by in[2], in[1], out[2], out[1], lines, groups of a row, and row_slots. */
     pgi_cuda_quotient by_in[2], by_out[2], by_lines[3], by_groups, by_row_slots;

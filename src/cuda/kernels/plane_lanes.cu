@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Max pooling with large windows and stride 1, forward: a lane has a plane. Keys of 32 planes lie
-// in shared memory place by place, those of a place side by side, so that lanes do the same to
-// neighbours, whatever a window's position is. A warp goes along a row, with the taps of two runs
-// of windows in registers, and leaves winners where it had read before; then, down a column of
-// these, the winners of all.
+// in shared memory as the elements do in memory: those of a place side by side (STEP WARP), or
+// those of a plane (STEP 1), an odd number of them from one plane to the next. Either way lanes
+// that do the same meet in no bank, whatever a window's position is. A warp goes along a row, with
+// the taps of two runs of windows in registers, and leaves winners where it had read before; then,
+// down a column of these, the winners of all.
 #include "cuda/kernels/award.cuh"
 #include "cuda/kernels/step.cuh"
 #include "cuda/kernels/vector.cuh"
@@ -12,8 +13,10 @@
 #define RUN     PGI_PLANE_LANES_RUN
 #define THREADS (PGI_PLANE_LANES_WARPS * WARP)
 
-// Places that a thread loads vectors of before it makes keys of the first.
+// Places that a thread loads vectors of before it makes keys of the first; or words, where
+// neighbours are of one plane.
 #define BATCH 4
+#define WORDS 13
 
 template <typename T> using pgi_key = typename pgi_bid<T>::Key;
 template <typename T> using pgi_piece = pgi_vector<T, 16 / sizeof(T)>;
@@ -89,6 +92,12 @@ __device__ static void contest_line(const typename Bid::Key *line, int step, int
     }
 }
 
+// From plane to plane, where a plane's elements are neighbours.
+__device__ static int along_pitch(const pgi_cuda_plane &all)
+{
+    return all.places | 1;
+}
+
 // Keys of a vector, of neighbours in a plane (ALONG) or of different planes.
 template <bool ALONG, typename T, int V>
 __device__ static void make_keys(const pgi_vector<T, V> &values, int place, int rule,
@@ -141,54 +150,57 @@ __device__ static void load_across(const pgi_cuda_plane &all, const T *x, pgi_ke
     }
 }
 
-// Planes whose own elements are neighbours: lanes load two pieces of 16 of them.
-template <typename T>
+// Keys of the elements that a word has. Of two the second is stored first by half of the lanes, so
+// that they meet in no bank.
+template <bool FIRST, typename T>
+__device__ static void put_keys(const pgi_vector<T, 4 / sizeof(T)> &values, int place, int rule,
+                                pgi_key<T> *to)
+{
+    constexpr int V = 4 / sizeof(T);
+    pgi_key<T> key[V];
+
+    make_keys<true>(values, place, FIRST ? (int)POOLGRAD_NAN_FIRST : rule, key);
+    if constexpr (V == 1) {
+        to[0] = key[0];
+    } else {
+        const int odd = (int)threadIdx.x / (WARP / 2) % 2;
+
+        to[odd] = odd ? key[1] : key[0];
+        to[1 - odd] = odd ? key[0] : key[1];
+    }
+}
+
+// Planes whose own elements are neighbours: a warp loads words of one, WORDS a lane at a time.
+// FIRST: by that rule.
+template <bool FIRST, typename T>
 __device__ static void load_along(const pgi_cuda_plane &all, const T *x, pgi_key<T> *keys)
 {
-    constexpr int V = 16 / sizeof(T), HALF = WARP / 2;
-    const int lane = (int)threadIdx.x % WARP, warp = (int)threadIdx.x / WARP;
-    const int warps = (int)blockDim.x / WARP, half = warp % 2;
-    const int member = half * HALF + lane % HALF;
-    const pgi_member plane = member_of(all, member);
-    const T *const from = x + plane.source;
-    const bool aligned = is_aligned<T, V>(from);
+    constexpr int V = 4 / sizeof(T), CHUNK = WORDS * WARP * V;
+    const int lane = (int)threadIdx.x % WARP, warps = (int)blockDim.x / WARP;
+    const int chunks = (all.places + CHUNK - 1) / CHUNK;
 
-    if (!plane.exists)
-        return;
 #pragma unroll 1
-    for (int first = (warp / 2 * 2 + lane / HALF) * V; first < all.places;
-         first += BATCH * warps * V) {
-        pgi_piece<T> values[BATCH];
+    for (int item = (int)threadIdx.x / WARP; item < WARP * chunks; item += warps) {
+        const int member = item / chunks, begin = (item - member * chunks) * CHUNK + lane * V;
+        const pgi_member plane = member_of(all, member);
+        const T *const from = x + plane.source + begin;
+        pgi_key<T> *const to = keys + member * along_pitch(all) + begin;
+        const bool aligned = all.places % V == 0 && is_aligned<T, V>(from);
+        const int words = aligned ? (all.places - begin + (WARP - 1) * V) / (WARP * V) : 0;
+        pgi_vector<T, V> values[WORDS];
 
+        if (!plane.exists)
+            return;
 #pragma unroll
-        for (int b = 0; b < BATCH; b++) {
-            const int at = first + b * warps * V;
-
-            if (aligned && at + V <= all.places) {
-                load_vector<true>(from + at, &values[b]);
-            } else {
+        for (int b = 0; b < WORDS; b++)
+            load_vector_if(b < words, from + b * WARP * V, &values[b], true);
 #pragma unroll
-                for (int k = 0; k < V; k++)
-                    values[b].e[k] = from[min(at + k, all.places - 1)];
-            }
-        }
-#pragma unroll
-        for (int b = 0; b < BATCH; b++) {
-            const int at = first + b * warps * V;
-            pgi_key<T> key[V];
-
-            make_keys<true>(values[b], at, all.nan, key);
-            if (at + V <= all.places) {
-#pragma unroll
-                for (int k = 0; k < V; k++)
-                    keys[(at + k) * WARP + member] = key[k];
-            } else {
-#pragma unroll
-                for (int k = 0; k < V; k++)
-                    if (at + k < all.places)
-                        keys[(at + k) * WARP + member] = key[k];
-            }
-        }
+        for (int b = 0; b < WORDS; b++)
+            if (b < words)
+                put_keys<FIRST, T>(values[b], begin + b * WARP * V, all.nan, to + b * WARP * V);
+        for (int at = 0; !aligned && at < CHUNK; at += WARP * V)
+            for (int k = at; k < at + V && begin + k < all.places; k++)
+                to[k] = bid_of(from[k], begin + k, all.nan).key;
     }
 }
 
@@ -209,48 +221,58 @@ __device__ static void load_any(const pgi_cuda_plane &all, const T *x, const pgi
     }
 }
 
-template <typename T>
+template <int STEP, typename T>
 __device__ static void load_planes(const pgi_cuda_plane &all, const T *x, const pgi_member &plane,
                                    pgi_key<T> *keys)
 {
     constexpr int V = 16 / sizeof(T);
-    const bool dense = all.source.row == all.in[2] * all.source.column;
     const T *const first = x + member_of(all, 0).source;
 
-    if (dense && all.source.interleaved && all.channels % WARP == 0 && is_aligned<T, V>(first) &&
-        all.source.column % V == 0)
+    if (STEP == 1) {
+        if (all.nan == POOLGRAD_NAN_FIRST)
+            load_along<true>(all, x, keys);
+        else
+            load_along<false>(all, x, keys);
+    } else if (all.source.row == all.in[2] * all.source.column && all.channels % WARP == 0 &&
+               is_aligned<T, V>(first) && all.source.column % V == 0) {
         load_across(all, first, keys);
-    else if (dense && all.source.column == 1)
-        load_along(all, x, keys);
-    else
+    } else {
         load_any(all, x, plane, keys);
+    }
 }
 
-// Places of 16 planes, from where their windows' keys were, to memory where they are neighbours.
+// Places of planes, from where their windows' keys were, to memory where those of a plane are
+// neighbours; two at once, by a warp.
+template <int STEP>
 __device__ static void store_along(const pgi_cuda_plane &all, const int *found, uint16_t *places)
 {
-    constexpr int V = 8, HALF = WARP / 2;
-    const int lane = (int)threadIdx.x % WARP, warp = (int)threadIdx.x / WARP;
-    const int warps = (int)blockDim.x / WARP;
-    const int member = warp % 2 * HALF + lane % HALF;
-    const pgi_member plane = member_of(all, member);
-    uint16_t *const to = places + plane.target;
-    const bool aligned = is_aligned<uint16_t, V>(to);
+    constexpr int CHUNK = 2 * BATCH * WARP;
+    const int lane = (int)threadIdx.x % WARP, warps = (int)blockDim.x / WARP;
+    const int chunks = (all.windows + CHUNK - 1) / CHUNK;
 
-    if (!plane.exists)
-        return;
 #pragma unroll 1
-    for (int at = (warp / 2 * 2 + lane / HALF) * V; at < all.windows; at += warps * V) {
-        pgi_vector<uint16_t, V> made;
+    for (int item = (int)threadIdx.x / WARP; item < WARP * chunks; item += warps) {
+        const int member = item / chunks, begin = (item - member * chunks) * CHUNK + 2 * lane;
+        const pgi_member plane = member_of(all, member);
+        const int *const own = found + member * (STEP == 1 ? along_pitch(all) : 1) + begin * STEP;
+        uint16_t *const to = places + plane.target + begin;
+        const bool aligned = is_aligned<uint16_t, 2>(to);
 
-        if (aligned && at + V <= all.windows) {
+        if (!plane.exists)
+            return;
 #pragma unroll
-            for (int k = 0; k < V; k++)
-                made.e[k] = (uint16_t)found[(at + k) * WARP + member];
-            store_vector<true>(to + at, made);
-        } else {
-            for (int k = at; k < min(at + V, all.windows); k++)
-                to[k] = (uint16_t)found[k * WARP + member];
+        for (int at = 0; at < CHUNK; at += 2 * WARP) {
+            const int there = all.windows - begin - at;
+
+            if (aligned && there >= 2) {
+                *(unsigned *)(to + at) =
+                    __byte_perm((unsigned)own[at * STEP], (unsigned)own[(at + 1) * STEP], 0x5410);
+            } else {
+                if (there >= 1)
+                    to[at] = (uint16_t)own[at * STEP];
+                if (there >= 2)
+                    to[at + 1] = (uint16_t)own[(at + 1) * STEP];
+            }
         }
     }
 }
@@ -282,7 +304,7 @@ __device__ static void find_places(const pgi_cuda_plane &all, const unsigned *ta
     }
 }
 
-template <typename T, typename Index, int KERNEL>
+template <typename T, typename Index, int KERNEL, int STEP>
 __device__ static void plane_lanes(const pgi_cuda_plane &all, const pgi_cuda_memory &memory)
 {
     typedef pgi_bid<T> Bid;
@@ -293,21 +315,21 @@ __device__ static void plane_lanes(const pgi_cuda_plane &all, const pgi_cuda_mem
     const int lane = (int)threadIdx.x % WARP, warp = (int)threadIdx.x / WARP;
     const int warps = (int)blockDim.x / WARP;
     const int rows = all.in[1], columns = all.in[2];
-    Key *const keys = (Key *)shared + lane;
-    unsigned *const taps = (unsigned *)shared + (WIDE ? all.places * WARP : 0) + lane;
+    Key *const keys = (Key *)shared + lane * (STEP == 1 ? along_pitch(all) : 1);
+    unsigned *const taps = (unsigned *)shared + (WIDE ? along_pitch(all) * WARP : 0) + lane;
     const pgi_member plane = member_of(all, lane);
     const bool along = FOUND && !all.target.interleaved;
 
-    load_planes(all, (const T *)memory.source, plane, (Key *)shared);
+    load_planes<STEP>(all, (const T *)memory.source, plane, (Key *)shared);
     __syncthreads();
 #pragma unroll 1
     for (int row = warp; row < rows; row += warps) {
-        Key *const line = keys + row * columns * WARP;
+        Key *const line = keys + row * columns * STEP;
         const int out = all.out[2], words = (out + RUN - 1) / RUN;
 
         contest_line<Bid, KERNEL>(
-            line, WARP, all.pad[2], columns, out, [&](int o, const Bid(&best)[RUN]) {
-                each_of(out - o, [&](int j) { line[(o + j) * WARP] = best[j].key; });
+            line, STEP, all.pad[2], columns, out, [&](int o, const Bid(&best)[RUN]) {
+                each_of(out - o, [&](int j) { line[(o + j) * STEP] = best[j].key; });
                 if constexpr (WIDE) {
                     unsigned word = 0;
 
@@ -321,11 +343,11 @@ __device__ static void plane_lanes(const pgi_cuda_plane &all, const pgi_cuda_mem
     __syncthreads();
 #pragma unroll 1
     for (int column = warp; column < all.out[2]; column += warps) {
-        Key *const line = keys + column * WARP;
+        Key *const line = keys + column * STEP;
         const int out = all.out[1];
 
         contest_line<Bid, KERNEL>(
-            line, columns * WARP, all.pad[1], rows, out, [&](int o, const Bid(&best)[RUN]) {
+            line, columns * STEP, all.pad[1], rows, out, [&](int o, const Bid(&best)[RUN]) {
                 int place[RUN] = {};
 
                 if (plane.exists)
@@ -336,9 +358,9 @@ __device__ static void plane_lanes(const pgi_cuda_plane &all, const pgi_cuda_mem
                                               (o + j) * all.out[2] + column, place[j]);
                     });
                 if (along) {
-                    Key *const to = line + o * columns * WARP;
+                    Key *const to = line + o * columns * STEP;
 
-                    each_of(out - o, [&](int j) { to[j * columns * WARP] = (Key)place[j]; });
+                    each_of(out - o, [&](int j) { to[j * columns * STEP] = (Key)place[j]; });
                 } else if (plane.exists) {
                     const int64_t to = plane.target + offset_of(all.target, o, column);
 
@@ -352,7 +374,7 @@ __device__ static void plane_lanes(const pgi_cuda_plane &all, const pgi_cuda_mem
     if (!along)
         return;
     __syncthreads();
-    store_along(all, (const int *)shared, (uint16_t *)memory.indices_out);
+    store_along<STEP>(all, (const int *)shared, (uint16_t *)memory.indices_out);
 }
 
 #define MAXIMUM(kernel, width, index, suffix, type)                                                \
@@ -361,7 +383,10 @@ __device__ static void plane_lanes(const pgi_cuda_plane &all, const pgi_cuda_mem
                                                       const pgi_cuda_memory memory)                \
     {                                                                                              \
         admit_next_step();                                                                         \
-        plane_lanes<type, index, kernel>(all, memory);                                             \
+        if (all.source.interleaved)                                                                \
+            plane_lanes<type, index, kernel, WARP>(all, memory);                                   \
+        else                                                                                       \
+            plane_lanes<type, index, kernel, 1>(all, memory);                                      \
     }
 
 #define MAXIMUM_INDEX(kernel, suffix, type)                                                        \
