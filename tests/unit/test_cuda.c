@@ -353,7 +353,9 @@ static void test_bad_indices(void **state)
                                         "max3d:f16:nxc:1x16x4x11x1:k3:s2:p1:index=i32:base=plane",
                                         "max3d:bf16:nxc:2x4x5x7x9:k3:s2:p1",
                                         "max3d:f32:nxc:2x4x6x7x9:k3:s2:p1x0x1",
-                                        "max3d:f16:nxc:2x12x5x6x7:k3:s2:p1:index=i32:base=plane"};
+                                        "max3d:f16:nxc:2x12x5x6x7:k3:s2:p1:index=i32:base=plane",
+                                        "max2d:f32:ncx:1x3x21x20:k5:p2:index=i32:base=plane",
+                                        "max2d:bf16:ncx:1x3x21x20:k16x3:p15x1"};
     sup_limits limits = sup_limits_default();
     poolgrad_desc desc;
     sup_rng rng;
