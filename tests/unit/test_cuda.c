@@ -206,43 +206,26 @@ static void test_random_maxima(void **state)
 /* Shapes of real models, small, so that every kernel sees what it was made for. */
 static void test_models(void **state)
 {
+    /* k2 on 40x40: more winners than the strategy plane lists */
     static const char *const shapes[] = {
-        "%s2d:%s:%s:3x8x28x24:k2:s2",
-        "%s2d:%s:%s:2x24x17x20:k3:s2:p1",
-        "%s2d:%s:%s:3x16x20x32:k3:p1",
-        "%s2d:%s:%s:9x7x35x35:k3:p1",
-        "%s2d:%s:%s:1x3x70x300:k11:p5",
-        "%s2d:%s:%s:2x5x40x52:k13:p6",
-        "%s2d:%s:%s:2x5x30x20:k13:p6",
-        "%s2d:%s:%s:2x5x40x40:k2", /* more winners than the strategy plane lists */
-        "%s2d:%s:%s:3x40x7x7:k7",
-        "%s2d:%s:%s:2x32x9x64:k5:p2",
-        "%s1d:%s:%s:5x12x336:k25:p12",
-        "%s1d:%s:%s:3x9x1000:k9:p4",
-        "%s1d:%s:%s:3x32x501:k4",
-        "%s3d:%s:%s:2x8x8x12x12:k2:s2",
-        "%s3d:%s:%s:2x8x9x14x20:k3:p1",
-        "%s3d:%s:%s:1x5x12x40x48:k9:p4",
-        "%s3d:%s:%s:1x5x20x13x33:k5:p2",
-        "%s3d:%s:%s:2x4x9x12x16:k3:s2:p1",
-        "%s3d:%s:%s:1x2x33x18x70:k7:p3",
-        "%s2d:%s:%s:2x3x30x200:k7x3:p3x1",
-        "%s2d:%s:%s:2x3x30x200:k1x9:p0x4",
-        "%s2d:%s:%s:2x3x30x130:k9x1:p4x0",
-        "%s2d:%s:%s:2x64x30x26:k3x9:p1x4",
-        "%s2d:%s:%s:1x2x90x90:k31:p15",
-        "%s2d:%s:%s:2x4x20x24:k15:p7:d2",
-        "%s3d:%s:%s:1x32x6x7x40:k3:p1",
-        "%s2d:%s:%s:2x16x8x8:k8",
-        "%s1d:%s:%s:37x3x344:k25:p12",
-        "%s1d:%s:%s:70x2x24:k7:p3",
-        "%s3d:%s:%s:2x16x7x9x8:k3x2x2:s3x2x2",
-        "%s3d:%s:%s:2x8x7x9x12:k3:s2",
-        "%s2d:%s:%s:2x8x21x12:k3:s2:p1x0",
-        "%s3d:%s:%s:1x3x17x20x200:k9:p4",
-        "%s3d:%s:%s:2x8x5x9x9:k3:s2:p0x1x0",
-        "%s3d:%s:%s:2x6x12x11x45:k5",
-        "%s3d:%s:%s:2x12x9x13x21:k3:s2:p1x0x1",
+        "%s2d:%s:%s:3x8x28x24:k2:s2",      "%s2d:%s:%s:2x24x17x20:k3:s2:p1",
+        "%s2d:%s:%s:3x16x20x32:k3:p1",     "%s2d:%s:%s:9x7x35x35:k3:p1",
+        "%s2d:%s:%s:1x3x70x300:k11:p5",    "%s2d:%s:%s:2x5x40x52:k13:p6",
+        "%s2d:%s:%s:2x5x30x20:k13:p6",     "%s2d:%s:%s:2x5x40x40:k2",
+        "%s2d:%s:%s:3x40x7x7:k7",          "%s2d:%s:%s:2x32x9x64:k5:p2",
+        "%s1d:%s:%s:5x12x336:k25:p12",     "%s1d:%s:%s:3x9x1000:k9:p4",
+        "%s1d:%s:%s:3x32x501:k4",          "%s3d:%s:%s:2x8x8x12x12:k2:s2",
+        "%s3d:%s:%s:2x8x9x14x20:k3:p1",    "%s3d:%s:%s:1x5x12x40x48:k9:p4",
+        "%s3d:%s:%s:1x5x20x13x33:k5:p2",   "%s3d:%s:%s:2x4x9x12x16:k3:s2:p1",
+        "%s3d:%s:%s:1x2x33x18x70:k7:p3",   "%s2d:%s:%s:2x3x30x200:k7x3:p3x1",
+        "%s2d:%s:%s:2x3x30x200:k1x9:p0x4", "%s2d:%s:%s:2x3x30x130:k9x1:p4x0",
+        "%s2d:%s:%s:2x64x30x26:k3x9:p1x4", "%s2d:%s:%s:1x2x90x90:k31:p15",
+        "%s2d:%s:%s:2x4x20x24:k15:p7:d2",  "%s3d:%s:%s:1x32x6x7x40:k3:p1",
+        "%s2d:%s:%s:2x16x8x8:k8",          "%s1d:%s:%s:37x3x344:k25:p12",
+        "%s1d:%s:%s:70x2x24:k7:p3",        "%s3d:%s:%s:2x16x7x9x8:k3x2x2:s3x2x2",
+        "%s3d:%s:%s:2x8x7x9x12:k3:s2",     "%s2d:%s:%s:2x8x21x12:k3:s2:p1x0",
+        "%s3d:%s:%s:1x3x17x20x200:k9:p4",  "%s3d:%s:%s:2x8x5x9x9:k3:s2:p0x1x0",
+        "%s3d:%s:%s:2x6x12x11x45:k5",      "%s3d:%s:%s:2x12x9x13x21:k3:s2:p1x0x1",
     };
     static const char *const ops[] = {"avg", "avgpool", "max", "maxpool"};
     static const char *const types[] = {"f32", "f64", "f16", "bf16"};
@@ -349,13 +332,13 @@ static void test_segments(void **state)
 static void test_bad_indices(void **state)
 {
     static const int64_t bad[] = {-1, -2, -7, INT64_C(1) << 40, 0, 5, 1 << 20};
-    static const char *const cells[] = {"max3d:bf16:ncx:2x2x2x3x3:k3:s2:p1:index=i32",
-                                        "max3d:f16:nxc:1x16x4x11x1:k3:s2:p1:index=i32:base=plane",
-                                        "max3d:bf16:nxc:2x4x5x7x9:k3:s2:p1",
-                                        "max3d:f32:nxc:2x4x6x7x9:k3:s2:p1x0x1",
-                                        "max3d:f16:nxc:2x12x5x6x7:k3:s2:p1:index=i32:base=plane",
-                                        "max2d:f32:ncx:1x3x21x20:k5:p2:index=i32:base=plane",
-                                        "max2d:bf16:ncx:1x3x21x20:k16x3:p15x1"};
+    static const char *const chosen[] = {"max3d:bf16:ncx:2x2x2x3x3:k3:s2:p1:index=i32",
+                                         "max3d:f16:nxc:1x16x4x11x1:k3:s2:p1:index=i32:base=plane",
+                                         "max3d:bf16:nxc:2x4x5x7x9:k3:s2:p1",
+                                         "max3d:f32:nxc:2x4x6x7x9:k3:s2:p1x0x1",
+                                         "max3d:f16:nxc:2x12x5x6x7:k3:s2:p1:index=i32:base=plane",
+                                         "max2d:f32:ncx:1x3x21x20:k5:p2:index=i32:base=plane",
+                                         "max2d:bf16:ncx:1x3x21x20:k16x3:p15x1"};
     sup_limits limits = sup_limits_default();
     poolgrad_desc desc;
     sup_rng rng;
@@ -377,7 +360,7 @@ static void test_bad_indices(void **state)
         limits.only_whole = limits.only_dense = i % 2;
         sup_random_problem(&rng, &limits, &desc);
         if (desc.winner != POOLGRAD_FROM_INDICES)
-            fixture_parse(&f, cells[(size_t)i / 2 % (sizeof cells / sizeof *cells)], SUP_UNIFORM,
+            fixture_parse(&f, chosen[(size_t)i / 2 % (sizeof chosen / sizeof *chosen)], SUP_UNIFORM,
                           (uint64_t)i);
         else
             fixture_make(&f, &desc, SUP_UNIFORM, (uint64_t)i);

@@ -50,7 +50,7 @@ template <typename T> struct pgi_room {
         return (all.places + 7) / 8 * 4;
     }
 
-    // Of one on the list.
+    // Of a member's place, as lists name it.
     __device__ unsigned rows_of(const pgi_cuda_plane &all, unsigned entry) const
     {
         const unsigned place = entry & 0xffff;
@@ -59,7 +59,7 @@ template <typename T> struct pgi_room {
     }
 };
 
-// Whether elements of every member lie one behind the other in whole vectors.
+// Whether a member's elements, and so every member's, lie one behind the other in whole vectors.
 template <typename T>
 __device__ static bool are_vectors(const pgi_cuda_strides &strides, int count, int columns,
                                    const T *first)
