@@ -9,8 +9,9 @@
 #include "operands.h"
 #include "sets.h"
 
-const char *const cli_cuda_strategies[] = {"whole",  "spread", "halves", "threes",  "cell", "near",
-                                           "layers", "march",  "plane",  "general", NULL};
+const char *const cli_cuda_strategies[] = {"whole",   "spread", "halves",  "threes",
+                                           "cell",    "near",   "layers",  "march",
+                                           "closing", "plane",  "general", NULL};
 
 /* A tensor here and there, from its lowest element on. */
 typedef struct both_memories {

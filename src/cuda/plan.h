@@ -5,6 +5,7 @@
 
 #include "cuda/device.h"
 #include "cuda/kernels/cell.h"
+#include "cuda/kernels/closing.h"
 #include "cuda/kernels/general.h"
 #include "cuda/kernels/halves.h"
 #include "cuda/kernels/layers.h"
@@ -56,6 +57,7 @@ typedef struct pgi_cuda_step {
         pgi_cuda_layers layers;
         pgi_cuda_march march;
         pgi_cuda_plane plane;
+        pgi_cuda_closing closing;
         pgi_cuda_cell cell;
         pgi_cuda_scatter scatter;
         pgi_cuda_plots plots;
@@ -91,7 +93,7 @@ extern const pgi_cuda_strategy *const pgi_cuda_strategies[];
 extern const pgi_cuda_strategy pgi_cuda_strategy_whole, pgi_cuda_strategy_spread,
     pgi_cuda_strategy_halves, pgi_cuda_strategy_threes, pgi_cuda_strategy_cell,
     pgi_cuda_strategy_near, pgi_cuda_strategy_layers, pgi_cuda_strategy_march,
-    pgi_cuda_strategy_plane, pgi_cuda_strategy_general;
+    pgi_cuda_strategy_closing, pgi_cuda_strategy_plane, pgi_cuda_strategy_general;
 
 /* A step for a kernel of src/cuda/kernels/FILE.cu. */
 pgi_cuda_step *pgi_cuda_step_add(poolgrad_cuda_plan *plan, const char *file, const char *kernel,
@@ -112,6 +114,9 @@ static inline bool pgi_cuda_is_small(int64_t number)
 
 /* Whether two tensors have the same elements at the same distances. */
 bool pgi_cuda_alike(const pgi_tensor *a, const pgi_tensor *b);
+
+/* Where elements of planes lie; false if rows do not lie at equal distances, or too far apart. */
+bool pgi_cuda_plane_strides(const pgi_tensor *tensor, pgi_cuda_strides *strides);
 
 /* Whether 16 bytes of channels lie side by side, in both tensors. */
 bool pgi_cuda_has_lanes(const pgi_problem *problem);

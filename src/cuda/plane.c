@@ -29,8 +29,7 @@
 /* Bytes that a lane loads at once: an odd number of them apart, lanes meet in no bank. */
 #define LOADED 16
 
-/* False if rows do not lie at equal distances, or too far apart. */
-static bool strides_of(const pgi_tensor *tensor, pgi_cuda_strides *strides)
+bool pgi_cuda_plane_strides(const pgi_tensor *tensor, pgi_cuda_strides *strides)
 {
     const int64_t *extent = tensor->extent + PGI_SPATIAL, *stride = tensor->stride + PGI_SPATIAL;
     const int64_t row = extent[1] == 1 ? stride[0] : stride[1];
@@ -122,7 +121,8 @@ static bool describe(const pgi_problem *problem, const pgi_scale *scale, pgi_cud
     plane->place_rows = plane->in[0] * plane->in[1];
     plane->window_rows = plane->out[0] * plane->out[1];
     fill_quotients(plane);
-    return strides_of(source, &plane->source) && strides_of(target, &plane->target);
+    return pgi_cuda_plane_strides(source, &plane->source) &&
+           pgi_cuda_plane_strides(target, &plane->target);
 }
 
 /* Of what names winners, in a kernel's name; `found`: in x, as places. */

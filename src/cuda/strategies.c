@@ -11,6 +11,7 @@ const pgi_cuda_strategy *const pgi_cuda_strategies[] = {
     &pgi_cuda_strategy_near,
     &pgi_cuda_strategy_layers,
     &pgi_cuda_strategy_march,
+    &pgi_cuda_strategy_closing,
     &pgi_cuda_strategy_plane,
     &pgi_cuda_strategy_general,
     NULL,

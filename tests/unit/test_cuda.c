@@ -59,8 +59,9 @@ static void fetch(const sup_memory *to, const void *first)
 
 /* --------------------------------------------------------------- comparison */
 
-static const char *const strategies[] = {NULL,   "whole",  "spread", "halves", "threes", "cell",
-                                         "near", "layers", "march",  "plane",  "general"};
+static const char *const strategies[] = {NULL,     "whole",   "spread", "halves",
+                                         "threes", "cell",    "near",   "layers",
+                                         "march",  "closing", "plane",  "general"};
 
 enum {
     STRATEGIES = sizeof strategies / sizeof *strategies
@@ -163,6 +164,15 @@ static void compare_all(const fixture *f, size_t shift)
     sup_view_free(&indices);
 }
 
+static void compare_text(const char *text, sup_kind kind, uint64_t seed, size_t shift)
+{
+    fixture f;
+
+    fixture_parse(&f, text, kind, seed);
+    compare_all(&f, shift);
+    fixture_free(&f);
+}
+
 static void compare_random(unsigned ops, int count, uint64_t seed, int dense)
 {
     static const sup_kind kinds[] = {SUP_UNIFORM, SUP_SPECIALS, SUP_TIES, SUP_INTEGERS};
@@ -234,7 +244,6 @@ static void test_models(void **state)
                                        ":from=x", ":index=i32:base=plane", ":alpha=0.3"};
     size_t shape, op, type, layout, end;
     char text[256];
-    fixture f;
 
     (void)state;
     for (shape = 0; shape < sizeof shapes / sizeof *shapes; shape++) {
@@ -250,9 +259,7 @@ static void test_models(void **state)
                         length = snprintf(text, sizeof text, shapes[shape], ops[op], types[type],
                                           layouts[layout]);
                         snprintf(text + length, sizeof text - (size_t)length, "%s", ends[end]);
-                        fixture_parse(&f, text, SUP_UNIFORM, shape * 100 + end);
-                        compare_all(&f, 0);
-                        fixture_free(&f);
+                        compare_text(text, SUP_UNIFORM, shape * 100 + end, 0);
                     }
                 }
             }
@@ -278,7 +285,6 @@ static void test_lanes(void **state)
                                            {":index=i32:base=plane:alpha=0.5", ""}};
     size_t shape, op, type, layout, rule;
     char text[256];
-    fixture f;
 
     (void)state;
     for (shape = 0; shape < sizeof shapes / sizeof *shapes; shape++) {
@@ -288,14 +294,38 @@ static void test_lanes(void **state)
                     for (rule = 0; rule < 4; rule++) {
                         snprintf(text, sizeof text, shapes[shape], ops[op], types[type],
                                  layouts[layout], rules[rule], ends[op][rule % 2]);
-                        fixture_parse(&f, text, rule == shape ? SUP_SPECIALS : SUP_TIES,
-                                      shape * 100 + rule);
-                        compare_all(&f, rule < 2 ? 0 : 8);
-                        fixture_free(&f);
+                        compare_text(text, rule == shape ? SUP_SPECIALS : SUP_TIES,
+                                     shape * 100 + rule, rule < 2 ? 0 : 8);
                     }
                 }
             }
         }
+    }
+    assert_int_equal(wrong_results, 0);
+}
+
+/* Large windows around every place: values that differ, that are equal, NaN, and more winners than
+ * a block lists; planes that no whole blocks have, nor runs whole lines. */
+static void test_closing(void **state)
+{
+    static const char *const shapes[] = {
+        "max2d:%s:%s:1x3x40x40:k13:p6:from=x:%s",  "max2d:%s:%s:3x19x14x31:k13:p6:from=x:%s",
+        "max2d:%s:%s:2x16x29x12:k11:p5:from=x:%s", "max2d:%s:%s:5x24x23x47:k9:p4:from=x:%s",
+        "max2d:%s:%s:1x8x81x70:k9:p4:from=x:%s",
+    };
+    static const char *const types[] = {"f32", "f16", "bf16"};
+    static const char *const rules[] = {"nan=first", "nan=skip", "nan=last"};
+    static const sup_kind kinds[] = {SUP_UNIFORM, SUP_SPECIALS, SUP_TIES, SUP_INTEGERS, SUP_ONES};
+    char text[256];
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < 5 * 5 * 3 * 2; i++) {
+        const size_t shape = i / 30, kind = i / 6 % 5;
+
+        snprintf(text, sizeof text, shapes[shape], types[i / 2 % 3], i % 2 ? "nxc" : "ncx",
+                 rules[(shape + kind) % 3]);
+        compare_text(text, kinds[kind], i, kind % 2 ? 0 : 8);
     }
     assert_int_equal(wrong_results, 0);
 }
@@ -305,23 +335,14 @@ static void test_lanes(void **state)
 static void test_segments(void **state)
 {
     static const char *const types[] = {"f32", "f16", "bf16"};
-    static const char *const layouts[] = {"ncx", "nxc"};
-    static const char *const ends[] = {":from=x", ""};
-    size_t type, layout, end;
     char text[256];
-    fixture f;
+    size_t i;
 
     (void)state;
-    for (type = 0; type < 3; type++) {
-        for (layout = 0; layout < 2; layout++) {
-            for (end = 0; end < 2; end++) {
-                snprintf(text, sizeof text, "max3d:%s:%s:4x64x21x38x40:k3:s2:p1%s", types[type],
-                         layouts[layout], ends[end]);
-                fixture_parse(&f, text, SUP_TIES, type);
-                compare_all(&f, 0);
-                fixture_free(&f);
-            }
-        }
+    for (i = 0; i < 3 * 2 * 2; i++) {
+        snprintf(text, sizeof text, "max3d:%s:%s:4x64x21x38x40:k3:s2:p1%s", types[i / 4],
+                 i / 2 % 2 ? "nxc" : "ncx", i % 2 ? "" : ":from=x");
+        compare_text(text, SUP_TIES, i / 4, 0);
     }
     assert_int_equal(wrong_results, 0);
 }
@@ -551,6 +572,7 @@ int main(int argc, char **argv)
     static const struct CMUnitTest device_tests[] = {
         cmocka_unit_test_setup(test_models, reset_results),
         cmocka_unit_test_setup(test_lanes, reset_results),
+        cmocka_unit_test_setup(test_closing, reset_results),
         cmocka_unit_test_setup(test_segments, reset_results),
         cmocka_unit_test_setup(test_random_averages, reset_results),
         cmocka_unit_test_setup(test_random_maxima, reset_results),

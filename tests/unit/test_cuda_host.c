@@ -343,6 +343,22 @@ static void try_side(int side, int width, int count)
     }
 }
 
+/* Windows of that side around every place, with winners from x, by all strategies. */
+static void try_around(int side)
+{
+    static const char *const types[] = {"f32", "f16", "bf16"};
+    poolgrad_desc desc;
+    char text[128];
+    int i;
+
+    for (i = 0; i < 6; i++) {
+        snprintf(text, sizeof text, "max2d:%s:%s:2x9x20x20:k%d:p%d:from=x", types[i / 2],
+                 i % 2 ? "nxc" : "ncx", side, side / 2);
+        assert_int_equal(poolgrad_desc_parse(text, &desc, NULL), POOLGRAD_OK);
+        try_strategies(&desc, strategy_count, NULL);
+    }
+}
+
 /* Windows of every side, so that every strategy and kernel is wanted by someone: a name that host
  * and kernels spell differently is found here. */
 static void test_kernels(void **state)
@@ -355,6 +371,8 @@ static void test_kernels(void **state)
 
         try_side(side, 40, count);
         try_side(side, 41, count);
+        if (side % 2)
+            try_around(side);
     }
     for (i = 0; i < strategy_count; i++) {
         print_message("%s %d%s", strategies[i] ? strategies[i] : "default", used[i],
