@@ -101,10 +101,10 @@ typedef void pgi_terms_fn(void *to, int64_t to_pitch, const void *from, int64_t 
                           int64_t step, int64_t rows, int64_t count, const pgi_divisors *by,
                           bool room);
 
-/* Groups to lines of reals a pitch apart, likewise; they have one divisor, or, with a step, each
- * place of a line has its own. */
+/* Groups to lines of reals a pitch apart, likewise. Line n has divisors by[n * each], each being 0
+ * or 1: one, or, with a step, each place its own. */
 typedef void pgi_collect_fn(void *to, int64_t pitch, const void *from, const pgi_groups *groups,
-                            const pgi_divisors *by);
+                            const pgi_divisors *const *by, int each);
 
 /* to[i] = the run of the first `length` rows reduced at place i, up to PGI_RUN_ROWS of them, and
  * behind it the pieces of `tail` more, up to 15; or head[i] and those pieces, if length is 0. `to`

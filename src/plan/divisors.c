@@ -162,15 +162,23 @@ static void make_divisors(const pgi_divisor_rows *rows, int64_t outer, int64_t n
     }
 }
 
+/* Where divisors are kept; PGI_DIVISOR_ROWS if they are not. */
+static int find(const pgi_divisor_rows *rows, int64_t outer)
+{
+    int i = 0;
+
+    while (i < PGI_DIVISOR_ROWS && (outer == 0 || rows->known[i].outer != outer))
+        i++;
+    return i;
+}
+
 const pgi_divisors *pgi_divisors_of(pgi_divisor_rows *rows, int64_t outer)
 {
     const int64_t windows = rows->windows[2].end - rows->windows[2].begin;
     const int64_t number = rows->uniform ? pgi_min(1, windows) : windows;
     const size_t row = (size_t)(windows + PGI_ROW_REALS) * rows->real;
-    int i;
+    int i = find(rows, outer);
 
-    for (i = 0; i < PGI_DIVISOR_ROWS && (outer == 0 || rows->known[i].outer != outer); i++)
-        ;
     if (i == PGI_DIVISOR_ROWS) {
         char *room = rows->room + (size_t)(3 * rows->next) * row;
 
@@ -187,6 +195,24 @@ const pgi_divisors *pgi_divisors_of(pgi_divisor_rows *rows, int64_t outer)
         make_divisors(rows, outer, number, room, room + row, room + 2 * row);
     }
     return &rows->known[i].by;
+}
+
+int64_t pgi_divisors_of_rows(pgi_divisor_rows *rows, int64_t d, int64_t h, int64_t count,
+                             const pgi_divisors *by[PGI_DIVISOR_ROWS])
+{
+    int64_t n, before;
+
+    for (n = 0; n < pgi_min(count, PGI_DIVISOR_ROWS); n++) {
+        const int64_t outer = pgi_divisors_outer(rows, d, h + n);
+        const pgi_divisors *oldest = &rows->known[rows->next].by;
+
+        if (find(rows, outer) == PGI_DIVISOR_ROWS) /* they take the place of the oldest */
+            for (before = 0; before < n; before++)
+                if (by[before] == oldest)
+                    return n;
+        by[n] = pgi_divisors_of(rows, outer);
+    }
+    return n;
 }
 
 int64_t pgi_divisors_alike(const pgi_divisor_rows *rows, int64_t w, pgi_divisors *by)

@@ -45,6 +45,11 @@ int64_t pgi_divisors_outer(const pgi_divisor_rows *rows, int64_t d, int64_t h);
  * been asked for. One for all is there PGI_ROW_REALS times. */
 const pgi_divisors *pgi_divisors_of(pgi_divisor_rows *rows, int64_t outer);
 
+/* Those of rows (d, h), (d, h + 1), ...: of as many of `count` as are kept at once, up to
+ * PGI_DIVISOR_ROWS; how many that is. */
+int64_t pgi_divisors_of_rows(pgi_divisor_rows *rows, int64_t d, int64_t h, int64_t count,
+                             const pgi_divisors *by[PGI_DIVISOR_ROWS]);
+
 /* The one divisor of window w of such a row, and how many windows from there on have the same. */
 int64_t pgi_divisors_alike(const pgi_divisor_rows *rows, int64_t w, pgi_divisors *by);
 

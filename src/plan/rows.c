@@ -121,18 +121,18 @@ void pgi_store_row(const poolgrad_plan *plan, const pgi_work *work, char *memory
 
 void pgi_collect_rows(const poolgrad_plan *plan, const char *memory, int64_t d, int64_t h,
                       int64_t w, int64_t rows, int64_t places, int64_t lanes,
-                      const pgi_divisors *by, char *reals, int64_t pitch)
+                      const pgi_divisors *const *by, int each, char *reals, int64_t pitch)
 {
     const pgi_groups groups = groups_of(&plan->problem.source, rows, places, lanes);
 
     memory += pgi_row_offset(&plan->problem.source, d, h, w) * (int64_t)plan->problem.element_size;
-    plan->kernels.collect(reals, pitch, memory, &groups, by);
+    plan->kernels.collect(reals, pitch, memory, &groups, by, each);
 }
 
 void pgi_load_row(const poolgrad_plan *plan, const char *memory, int64_t d, int64_t h, int64_t w,
                   int64_t places, int64_t lanes, char *reals)
 {
-    static const pgi_divisors none = {.how = PGI_KEEP};
+    static const pgi_divisors none = {.how = PGI_KEEP}, *const by = &none;
     const pgi_tensor *source = &plan->problem.source;
     const int64_t step = source->stride[PGI_SPATIAL + 2], lane_step = source->stride[PGI_CHANNEL];
 
@@ -143,7 +143,7 @@ void pgi_load_row(const poolgrad_plan *plan, const char *memory, int64_t d, int6
         plan->kernels.terms(reals, 0, memory, 0, 1, 1, places * lanes, &none, false);
     else
         plan->kernels.collect(reals, 0, memory, &(pgi_groups){1, places, lanes, 0, step, lane_step},
-                              &none);
+                              &by, 0);
 }
 
 bool pgi_has_one_place(const pgi_problem *problem)

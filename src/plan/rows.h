@@ -47,10 +47,11 @@ void pgi_store_rows(const poolgrad_plan *plan, const pgi_work *work, char *memor
                     int64_t h, int64_t w, int64_t rows, int64_t places, int64_t lanes,
                     const char *reals, int64_t pitch);
 
-/* Rows of groups of lanes that do not lie side by side, as terms, a pitch apart. */
+/* Rows of groups of lanes that do not lie side by side, as terms, a pitch apart; divisors as those
+ * of pgi_collect_fn. */
 void pgi_collect_rows(const poolgrad_plan *plan, const char *memory, int64_t d, int64_t h,
                       int64_t w, int64_t rows, int64_t places, int64_t lanes,
-                      const pgi_divisors *by, char *reals, int64_t pitch);
+                      const pgi_divisors *const *by, int each, char *reals, int64_t pitch);
 
 /* dy or x of (d, h, w) on, as terms. */
 void pgi_load_row(const poolgrad_plan *plan, const char *memory, int64_t d, int64_t h, int64_t w,

@@ -77,7 +77,7 @@ static void load_part(const pgi_average *average, int64_t d, int64_t h, int64_t 
                             room && places == average->cascade.reach[2].end -
                                                   average->cascade.reach[2].begin);
     } else {
-        pgi_collect_rows(plan, average->source, d, h, w, rows, places, lanes, by, to, pitch);
+        pgi_collect_rows(plan, average->source, d, h, w, rows, places, lanes, &by, 0, to, pitch);
     }
 }
 
@@ -110,9 +110,10 @@ static void load_rows(void *context, int64_t d, int64_t begin, int64_t end)
     const pgi_cascade *cascade = &average->cascade;
     const size_t real = average->plan->kernels.real;
     const pgi_range places = cascade->reach[2];
-    /* lanes that lie apart are collected, in squares if places do not: each may have its own
-     * divisor */
-    const bool all = average->forward || average->plan->problem.source.stride[PGI_CHANNEL] != 1;
+    /* lanes that lie apart are collected, in squares if places do not: rows and places may have
+     * divisors of their own */
+    const bool apart = cascade->lanes > 1 && average->plan->problem.source.stride[PGI_CHANNEL] != 1;
+    const pgi_divisors *each[PGI_DIVISOR_ROWS];
     pgi_divisors by = {.how = PGI_KEEP};
     int64_t h, w, rows, part;
 
@@ -120,6 +121,12 @@ static void load_rows(void *context, int64_t d, int64_t begin, int64_t end)
         char *to = pgi_cascade_source_row(cascade, d, h);
 
         rows = pgi_min(end - h, pgi_cascade_rows_together(cascade, h));
+        if (apart && !average->forward) {
+            rows = pgi_divisors_of_rows(&average->rows, d, h, rows, each);
+            pgi_collect_rows(average->plan, average->source, d, h, places.begin, rows,
+                             pgi_length(places), cascade->lanes, each, 1, to, cascade->pitch);
+            continue;
+        }
         if (!average->forward) {
             const int64_t *count = average->rows.counts[1] + (h - average->rows.windows[1].begin);
 
@@ -130,7 +137,7 @@ static void load_rows(void *context, int64_t d, int64_t begin, int64_t end)
                 *pgi_divisors_of(&average->rows, pgi_divisors_outer(&average->rows, d, h));
         }
         for (w = places.begin; w < places.end; w += part) {
-            part = all ? places.end - w : places_alike(average, w, &by);
+            part = average->forward ? places.end - w : places_alike(average, w, &by);
             load_part(average, d, h, rows, w, part, &by,
                       to + (size_t)((w - places.begin) * cascade->lanes) * real);
         }
@@ -244,39 +251,41 @@ static void take_sums(void *context, int64_t d, int64_t h, int count, const void
     }
 }
 
-/* `rows` rows of sums, a pitch apart, divided and stored. */
-static void store_quotients(pgi_average *average, int64_t d, int64_t h, int rows, const char *sums,
-                            int64_t pitch)
+/* A batch of quotients that are not stored at once; the i-th row. */
+static char *quotient_row(const pgi_average *average, int i)
+{
+    const poolgrad_plan *plan = average->plan;
+
+    return average->cascade.workspace + plan->room[ROOM_RESULTS] +
+           (size_t)((plan->cascade.batch + i) * average->result_pitch) * plan->kernels.real;
+}
+
+/* `rows` rows of sums, a result pitch apart, divided: stored, or quotients from the first on. */
+static void divide_sums(pgi_average *average, int64_t d, int64_t h, int rows, const char *sums,
+                        char *quotients)
 {
     const poolgrad_plan *plan = average->plan;
     const pgi_cascade *cascade = &average->cascade;
     const size_t real = plan->kernels.real, element = plan->problem.element_size;
-    const int64_t lanes = cascade->lanes, begin = cascade->begin[2];
-    char *quotients = cascade->workspace + plan->room[ROOM_RESULTS] +
-                      (size_t)(plan->cascade.batch * average->result_pitch) * real;
+    const int64_t begin = cascade->begin[2], pitch = average->result_pitch;
     pgi_divisors by;
     int64_t w, part;
 
-    if (average->dense) {
-        for (w = begin; w < cascade->end[2]; w += part) {
-            part = places_alike(average, w, &by);
-            plan->kernels.divide(
-                target_row(average, d, h) + (size_t)((w - begin) * lanes) * element,
-                plan->problem.target.stride[PGI_SPATIAL + 1],
-                sums + (size_t)((w - begin) * lanes) * real, pitch, rows, part * lanes, &by,
-                plan->scale.alpha, average->work->stream_inside);
-        }
-        return;
-    }
     for (w = begin; w < cascade->end[2]; w += part) {
-        const size_t offset = (size_t)((w - begin) * lanes) * real;
+        const size_t before = (size_t)((w - begin) * cascade->lanes);
+        int64_t reals;
 
         part = places_alike(average, w, &by);
-        plan->kernels.divide_reals(quotients + offset, average->result_pitch, sums + offset, pitch,
-                                   rows, part * lanes, &by, 1, false);
+        reals = part * cascade->lanes;
+        if (average->dense)
+            plan->kernels.divide(target_row(average, d, h) + before * element,
+                                 plan->problem.target.stride[PGI_SPATIAL + 1], sums + before * real,
+                                 pitch, rows, reals, &by, plan->scale.alpha,
+                                 average->work->stream_inside);
+        else
+            plan->kernels.divide_reals(quotients + before * real, pitch, sums + before * real,
+                                       pitch, rows, reals, &by, 1, false);
     }
-    pgi_store_rows(plan, average->work, average->target, d, h, begin, rows, cascade->end[2] - begin,
-                   lanes, quotients, average->result_pitch);
 }
 
 /* The same for `count` rows from the done-th on, of those from (d, h) on, summed as they are
@@ -329,8 +338,13 @@ static void take_to_divide(void *context, int64_t d, int64_t h, int count, const
         if (store_at_once(average, d, h, done, some, rows))
             continue;
         some = sum_some(average, d, h, done, some, rows, &sums);
-        store_quotients(average, d, h + done, some, sums, average->result_pitch);
+        divide_sums(average, d, h + done, some, sums, quotient_row(average, done));
     }
+    if (!average->dense) /* all at once, since turning rows of few places is dear */
+        pgi_store_rows(average->plan, average->work, average->target, d, h,
+                       average->cascade.begin[2], count,
+                       average->cascade.end[2] - average->cascade.begin[2], average->cascade.lanes,
+                       quotient_row(average, 0), average->result_pitch);
 }
 
 /* -------------------------------------------------------------------- units */

@@ -81,7 +81,8 @@ PGI_ALWAYS_INLINE void PGI_NAME(store_turned, ELEMENT)(STORED *to, int64_t step,
 }
 
 /* Lines whose places all lie side by side. They are streamed if every vector is a line of the
- * cache. */
+ * cache; if not, the last vector of places overlaps the one before, unless that would count twice.
+ */
 static void PGI_NAME(store_lines, ELEMENT)(STORED *to, const pgi_groups *groups, const REAL *reals,
                                            int64_t pitch, const pgi_scale *scale, bool stream)
 {
@@ -93,14 +94,17 @@ static void PGI_NAME(store_lines, ELEMENT)(STORED *to, const pgi_groups *groups,
     const int64_t all = groups->lines * groups->places, lanes = groups->lanes;
     const REAL *group[PGI_LANES(REAL_NAME)] = {reals};
     const int64_t step = groups->lane_step;
-    int64_t place, lane, in_line = 0;
-    int i;
+    const bool overlap = !scaling.accumulate && !scaling.past;
+    int64_t place, lane, i, in_line = 0;
 
     for (place = 0; place < all; place += LANES) {
-        const int64_t places = all - place < LANES ? all - place : LANES;
-        STORED *here = to + place;
+        const int64_t rest = all - place < LANES ? all - place : LANES;
+        const int64_t places = overlap && place > 0 ? LANES : rest;
+        STORED *here = to + place - (places - rest);
 
-        for (i = 0; i < places; i++) {
+        for (i = 0; i < places - rest; i++)
+            group[i] = group[i + rest];
+        for (; i < places; i++) {
             group[i] = reals + in_line * lanes;
             if (++in_line == groups->places) {
                 in_line = 0;

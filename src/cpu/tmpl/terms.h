@@ -181,26 +181,137 @@ static void PGI_NAME(terms, ELEMENT)(void *to, int64_t to_pitch, const void *fro
     }
 }
 
-/* A square of elements turned: of up to a vector of places side by side as many lanes, `step`
- * apart, to groups a pitch apart. */
-PGI_ALWAYS_INLINE void PGI_NAME(widen_turned, ELEMENT)(REAL *to, int64_t pitch, const STORED *from,
-                                                       int64_t step, int64_t places, int64_t count)
+/* Places of a lane that are collected before those of the next lanes: so many that memory is read
+ * in long pieces. */
+#define SPOTS 256
+
+/* Where places of lines go, and what they are divided by. */
+typedef struct PGI_NAME(spots, ELEMENT) {
+    REAL *to[SPOTS];
+    REAL divisor[SPOTS], high[SPOTS], low[SPOTS];
+} PGI_NAME(spots, ELEMENT);
+
+/* A square of elements turned: of up to a vector of places side by side, the spots from one on, as
+ * many lanes, `step` apart. False if a quotient is in doubt. */
+PGI_ALWAYS_INLINE bool PGI_NAME(collect_square,
+                                ELEMENT)(const PGI_NAME(spots, ELEMENT) * spots, int64_t spot,
+                                         int64_t lane, const STORED *from, int64_t step,
+                                         int64_t places, int64_t count, pgi_division how)
 {
+    const VECTOR zero = SET(0);
     VECTOR square[PGI_LANES(REAL_NAME)];
+    vec_least least = vec_least_none();
     int i;
 
     PGI_UNROLL
     for (i = 0; i < LANES; i++) {
-        square[i] = SET(0);
+        square[i] = zero;
         if (i < count)
             square[i] = places < LANES ? PGI_VEC(load_some, ELEMENT)(from + i * step, places)
                                        : LOAD_VECTOR(from + i * step);
     }
     PGI_NAME(transpose, REAL_NAME)(square);
     PGI_UNROLL
-    for (i = 0; i < LANES; i++)
-        if (i < places)
-            PUT(to + i * pitch, square[i]);
+    for (i = 0; i < LANES; i++) {
+        if (i < places) {
+            const BY by = {SET(spots->divisor[spot + i]), SET(spots->high[spot + i]),
+                           SET(spots->low[spot + i])};
+            const VECTOR term = PGI_NAME(divided, ELEMENT)(square[i], by, how, zero, &least);
+
+            if (count < LANES)
+                PGI_VEC(store_some, REAL_NAME)(spots->to[spot + i] + lane, term, count);
+            else
+                PUT(spots->to[spot + i] + lane, term);
+        }
+    }
+    return !PGI_VEC(below, REAL_NAME)(least);
+}
+
+/* All lanes of some places side by side. The last square of a lane overlaps the one before. What
+ * the next lanes have there is fetched. */
+PGI_ALWAYS_INLINE void PGI_NAME(collect_spots, ELEMENT)(const PGI_NAME(spots, ELEMENT) * spots,
+                                                        int64_t places, const STORED *from,
+                                                        int64_t step, int64_t lanes,
+                                                        pgi_division how)
+{
+    int64_t lane, spot, i;
+
+#define SQUARE(places, count, how)                                                                 \
+    PGI_NAME(collect_square, ELEMENT)                                                              \
+    (spots, spot, lane, from + lane * step + spot, step, places, count, how)
+    for (lane = 0; lane < lanes; lane += LANES) {
+        const int64_t count = lanes - lane < LANES ? lanes - lane : LANES;
+
+        for (spot = 0; spot < places; spot += LANES) {
+            bool good;
+
+            if (places > LANES && spot > places - LANES)
+                spot = places - LANES;
+            for (i = LANES; i < 2 * LANES && lane + i < lanes; i++)
+                __builtin_prefetch(from + (lane + i) * step + spot, 0, 2);
+            good = count == LANES && places >= LANES ? SQUARE(LANES, LANES, how)
+                                                     : SQUARE(places - spot, count, how);
+            if (!good)
+                SQUARE(places - spot, count, PGI_DIVIDE);
+        }
+    }
+#undef SQUARE
+}
+
+/* The quickest way to divide lines of places alike. */
+static pgi_division PGI_NAME(division_of, ELEMENT)(const pgi_divisors *const *by, int each,
+                                                   int64_t lines)
+{
+    pgi_division how = by[0]->how;
+    int64_t n;
+
+    for (n = 1; each && n < lines; n++)
+        if (how == PGI_DIVIDE || by[n]->how == PGI_DIVIDE)
+            how = PGI_DIVIDE;
+        else if (how != by[n]->how)
+            how = PGI_QUOTIENT; /* good for powers of two as well */
+    return how;
+}
+
+/* Lines whose places all lie side by side. */
+static void PGI_NAME(collect_lines, ELEMENT)(REAL *to, int64_t pitch, const STORED *from,
+                                             const pgi_groups *groups,
+                                             const pgi_divisors *const *by, int each)
+{
+    const int64_t all = groups->lines * groups->places, step = groups->lane_step;
+    const pgi_division how = PGI_NAME(division_of, ELEMENT)(by, each, groups->lines);
+    PGI_NAME(spots, ELEMENT) spots;
+    int64_t place, places, i, line = 0, in_line = 0;
+
+    for (place = 0; place < all; place += places) {
+        places = all - place < SPOTS ? all - place : SPOTS;
+        for (i = 0; i < places; i++) {
+            const pgi_divisors *here = by[line * each];
+            const int64_t at = here->step ? in_line : 0;
+
+            spots.to[i] = to + line * pitch + in_line * groups->lanes;
+            if (how != PGI_KEEP) {
+                spots.divisor[i] = ((const REAL *)here->divisor)[at];
+                spots.high[i] = ((const REAL *)here->high)[at];
+                spots.low[i] = ((const REAL *)here->low)[at];
+            }
+            if (++in_line == groups->places) {
+                in_line = 0;
+                line++;
+            }
+        }
+#define LANES_OF(how)                                                                              \
+    PGI_NAME(collect_spots, ELEMENT)(&spots, places, from + place, step, groups->lanes, how)
+        if (how == PGI_KEEP)
+            LANES_OF(PGI_KEEP);
+        else if (how == PGI_MULTIPLY)
+            LANES_OF(PGI_MULTIPLY);
+        else if (how == PGI_QUOTIENT)
+            LANES_OF(PGI_QUOTIENT);
+        else
+            LANES_OF(PGI_DIVIDE);
+#undef LANES_OF
+    }
 }
 
 /* The one divisor of a place of a line. */
@@ -217,75 +328,29 @@ PGI_ALWAYS_INLINE pgi_divisors PGI_NAME(by_place, ELEMENT)(const pgi_divisors *b
     return one;
 }
 
-/* Lines whose places all lie side by side; a part of the lanes at a time. */
-static void PGI_NAME(collect_lines, ELEMENT)(REAL *to, int64_t pitch, const STORED *from,
-                                             const pgi_groups *groups, const pgi_divisors *by)
-{
-    enum {
-        PART = 64
-    };
-    const int64_t all = groups->lines * groups->places, step = groups->lane_step;
-    REAL wide[PGI_LANES(REAL_NAME) * PART];
-    int64_t first, lane, place, line, in_line, rows, i;
-
-    for (first = 0; first < groups->lanes; first += PART) {
-        const int64_t lanes = groups->lanes - first < PART ? groups->lanes - first : PART;
-
-        line = in_line = 0;
-        for (place = 0; place < all; place += LANES) {
-            const int64_t places = all - place < LANES ? all - place : LANES;
-            const STORED *here = from + first * step + place;
-
-            for (lane = 0; lane + LANES <= lanes && places == LANES; lane += LANES) {
-                PGI_NAME(widen_turned, ELEMENT)
-                (wide + lane, PART, here + lane * step, step, LANES, LANES);
-            }
-            for (; lane < lanes; lane += LANES) {
-                const int64_t count = lanes - lane < LANES ? lanes - lane : LANES;
-
-                PGI_NAME(widen_turned, ELEMENT)
-                (wide + lane, PART, here + lane * step, step, places, count);
-            }
-            for (i = 0; i < places; i += rows) {
-                const int64_t rest = by->step ? 1 : groups->places - in_line;
-                const pgi_divisors one = PGI_NAME(by_place, ELEMENT)(by, in_line);
-                REAL *terms = to + line * pitch + in_line * groups->lanes + first;
-
-                rows = rest < places - i ? rest : places - i;
-                PGI_NAME(terms_dense, REAL_NAME)
-                (terms, groups->lanes, wide + i * PART, PART, rows, lanes, &one, false);
-                in_line += rows;
-                if (in_line == groups->places) {
-                    in_line = 0;
-                    line++;
-                }
-            }
-        }
-    }
-}
-
 static void PGI_NAME(collect, ELEMENT)(void *to, int64_t pitch, const void *from,
-                                       const pgi_groups *groups, const pgi_divisors *by)
+                                       const pgi_groups *groups, const pgi_divisors *const *by,
+                                       int each)
 {
-    const int64_t places = by->step ? 1 : groups->places; /* at a time */
     pgi_groups line = *groups;
     int64_t n, place;
 
     if (groups->lane_step != 1 && groups->place_step == 1 && groups->line_step == groups->places) {
-        PGI_NAME(collect_lines, ELEMENT)(to, pitch, from, groups, by);
+        PGI_NAME(collect_lines, ELEMENT)(to, pitch, from, groups, by, each);
         return;
     }
     line.lines = 1;
     for (n = 0; n < groups->lines; n++) {
+        const int64_t places = by[n * each]->step ? 1 : groups->places; /* at a time */
         const STORED *first = (const STORED *)from + n * groups->line_step;
         REAL *terms = (REAL *)to + n * pitch;
 
         if (groups->lane_step != 1 && groups->place_step == 1) {
-            PGI_NAME(collect_lines, ELEMENT)(terms, 0, first, &line, by);
+            PGI_NAME(collect_lines, ELEMENT)(terms, 0, first, &line, by + n * each, 0);
             continue;
         }
         for (place = 0; place < groups->places; place += places) {
-            const pgi_divisors here = PGI_NAME(by_place, ELEMENT)(by, place);
+            const pgi_divisors here = PGI_NAME(by_place, ELEMENT)(by[n * each], place);
 
             PGI_NAME(terms, ELEMENT)
             (terms + place * groups->lanes, groups->lanes, first + place * groups->place_step,
@@ -294,4 +359,5 @@ static void PGI_NAME(collect, ELEMENT)(void *to, int64_t pitch, const void *from
     }
 }
 
+#undef SPOTS
 #undef AHEAD
