@@ -285,16 +285,19 @@ static bool fight(const pgi_arena *arena, const pgi_stretch *depth, bool layer, 
         for (i = 0; i < 2 * arena->count[2]; i++) {
             const pgi_stretch *column = &arena->stretches[2][i % arena->count[2]];
             const pgi_stretch *const at[3] = {depth, &these, column};
+            const int64_t windows = column->end - column->begin;
             const bool late = i >= arena->count[2];
-            pgi_melee melee = {.rule = PGI_RULE_PLAIN,
-                               .rows = these.end - these.begin,
-                               .windows = column->end - column->begin,
-                               .lanes = arena->lanes,
-                               .to_row = arena->row};
             const char *from;
+            pgi_melee melee; /* large */
 
-            if (late == (melee.windows >= PGI_FULL_VECTOR))
+            if (late == (windows >= PGI_FULL_VECTOR))
                 continue;
+            melee.rule = PGI_RULE_PLAIN;
+            melee.rows = these.end - these.begin;
+            melee.windows = windows;
+            melee.lanes = arena->lanes;
+            melee.to_row = arena->row;
+            melee.kept = (pgi_kept){NULL, NULL};
             set_taps(arena, at, layer, arena->tapped || found->lists, &melee);
             if (shares_rows(arena, at))
                 melee.kept =

@@ -422,7 +422,8 @@ static bool applicable(const pgi_problem *problem)
 static bool taps_lie_ready(const pgi_problem *problem, int64_t lanes)
 {
     return problem->has_indices && problem->indexing.type == POOLGRAD_U8 &&
-           pgi_side_by_side(&problem->indices, lanes);
+           pgi_side_by_side(&problem->indices, lanes) && !problem->axis[0].adaptive &&
+           !problem->axis[1].adaptive && !problem->axis[2].adaptive;
 }
 
 /* Whether positions take: their cells fill vectors, and either windows have few taps or few windows
@@ -436,13 +437,13 @@ static bool takes(const pgi_problem *problem, const pgi_tiling *tiling)
     int i;
 
     for (i = 0; i < 3; i++) {
-        if (gather[i].longest > few_taps || problem->axis[i].adaptive)
+        if (gather[i].longest > few_taps || (problem->axis[i].adaptive && tiling->lanes == 1))
             return false;
-        taps = pgi_min(few_taps + 1, taps * pgi_min(few_taps + 1, problem->axis[i].kernel));
+        taps = pgi_min(few_taps + 1, taps * pgi_min(few_taps + 1, problem->taps[i].longest));
         strides = pgi_min(FAR_APART, strides * pgi_min(FAR_APART, problem->axis[i].stride));
         windows *= gather[i].longest;
     }
-    if (!gather[2].filled)
+    if ((!gather[2].filled && !problem->axis[2].adaptive) || windows > PGI_AWARD_WINDOWS)
         return false;
     if (problem->has_indices && (!long_vectors || problem->element_size == 2) &&
         strides >= FAR_APART && windows > FEW_WINDOWS && !taps_lie_ready(problem, tiling->lanes))
@@ -508,7 +509,8 @@ static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling,
             return -1;
         at.end = (int64_t)parts->contest.bytes;
     }
-    named = parts->direct && parts->award && lanes > 1 && pgi_taps_are_bytes(problem->taps);
+    named = parts->direct && parts->award && lanes > 1 && pgi_taps_are_bytes(problem->taps) &&
+            !problem->axis[2].adaptive; /* every window has taps of its own */
     /* where there are layers all taps at once pay for narrow elements only */
     parts->lists = named && lanes * (int64_t)problem->element_size >= PGI_LINE_BYTES &&
                    (!parts->arena.layered || problem->element_size == 2);

@@ -323,14 +323,16 @@ static bool applicable(const pgi_problem *problem)
     const bool forward = pgi_is_forward(problem->desc.op);
     const bool lines = has_lines(target) || has_lines(source) || (problem->has_x && has_lines(x));
     const bool traced = problem->has_indices && !forward && !problem->axis[2].adaptive;
+    /* indices of adaptive windows are traced row by row anyway */
+    const bool by_rows = problem->axis[2].adaptive && !forward;
     /* long windows of small planes have contests of 16 at a time (13x13 on 20x20, bf16: 1.5,
      * turned 1.8 ms) */
     const bool swept = problem->has_x && !problem->axis[2].adaptive &&
                        problem->axis[2].stride == 1 &&
                        pgi_contest_lanes(problem->taps, problem) > 1;
-    const bool is_short =
-        row < (traced ? SHORT_TRACED : SHORT_PLACES) && !swept &&
-        (!problem->has_indices || places_of(problem, forward ? target : source) <= MOST_INDICES);
+    const bool is_short = row < (traced ? SHORT_TRACED : SHORT_PLACES) && !swept &&
+                          (!problem->has_indices || by_rows ||
+                           places_of(problem, forward ? target : source) <= MOST_INDICES);
     const bool groups =
         has_groups(target) || has_groups(source) || (problem->has_x && has_groups(x));
 
