@@ -7,6 +7,9 @@
 
 #include <string.h>
 
+/* Cells of the windows that are dealt at once where tiles are made slice by slice. */
+#define SLICED_CELLS 32768
+
 const char *pgi_dy_of_row(const pgi_scatter *scatter, int64_t d, int64_t h)
 {
     const pgi_problem *problem = &scatter->plan->problem;
@@ -127,6 +130,12 @@ int64_t pgi_deal_slack(bool apart, int64_t lanes)
     return PGI_SLACK + (apart ? lanes * 2 * PGI_FULL_VECTOR : 0);
 }
 
+static int64_t places_of(const pgi_unit *unit)
+{
+    return (unit->end[0] - unit->begin[0]) * (unit->end[1] - unit->begin[1]) *
+           (unit->end[2] - unit->begin[2]);
+}
+
 /* Deals dy as it lies in memory. */
 static void deal_in_place(const pgi_scatter *scatter, char *sums, pgi_deal deal)
 {
@@ -162,30 +171,120 @@ static void deal_loaded(const pgi_scatter *scatter, char *sums, pgi_deal deal)
     plan->kernels.deal(sums, scatter->places, scatter->terms, &deal);
 }
 
+/* Adds dy of the windows at hand to the sums, at the places that they have found. */
+static void deal_windows(const pgi_scatter *scatter)
+{
+    const bool apart = scatter->parts.apart;
+    char *sums = scatter->workspace + scatter->parts.sums;
+    pgi_deal deal = {.count = pgi_windows_of(scatter), .lanes = scatter->unit.lanes};
+
+    deal.runs = deal.lanes == 1 ? scatter->parts.runs : scatter->parts.border && !apart;
+    deal.places = apart && scatter->plan->problem.has_indices
+                      ? (pgi_lanes_at){1, pgi_lane_pitch(deal.count)}
+                      : (pgi_lanes_at){deal.lanes, 1};
+    deal.sums = apart ? (pgi_lanes_at){1, pgi_lane_pitch(places_of(&scatter->unit))}
+                      : (pgi_lanes_at){deal.lanes, 1};
+    if (scatter->parts.in_place)
+        deal_in_place(scatter, sums, deal);
+    else
+        deal_loaded(scatter, sums, deal);
+}
+
 void pgi_deal_tile(const pgi_scatter *scatter, char *dx, bool reached)
 {
     const poolgrad_plan *plan = scatter->plan;
     const pgi_unit *unit = &scatter->unit;
     const int64_t channel = plan->problem.target.stride[PGI_CHANNEL];
+    const int64_t pitch = pgi_lane_pitch(places_of(unit));
     const bool apart = scatter->parts.apart;
     char *sums = scatter->workspace + scatter->parts.sums;
-    pgi_deal deal = {.count = pgi_windows_of(scatter), .lanes = unit->lanes};
-    int64_t places = 1, lane;
-    int i;
+    int64_t lane;
 
-    for (i = 0; i < 3; i++)
-        places *= unit->end[i] - unit->begin[i];
-    deal.runs = unit->lanes == 1 ? scatter->parts.runs : scatter->parts.border && !apart;
-    deal.places = apart && plan->problem.has_indices ? (pgi_lanes_at){1, pgi_lane_pitch(deal.count)}
-                                                     : (pgi_lanes_at){unit->lanes, 1};
-    deal.sums = apart ? (pgi_lanes_at){1, pgi_lane_pitch(places)} : (pgi_lanes_at){unit->lanes, 1};
-    if (reached && scatter->parts.in_place)
-        deal_in_place(scatter, sums, deal);
-    else if (reached)
-        deal_loaded(scatter, sums, deal);
+    if (reached)
+        deal_windows(scatter);
     if (!apart)
         store_tile(scatter, dx, unit->lanes, sums);
     for (lane = 0; lane < unit->lanes && apart; lane++)
         store_tile(scatter, dx + lane * channel * (int64_t)plan->problem.element_size, 1,
-                   sums + (size_t)(lane * deal.sums.lane) * plan->kernels.real);
+                   sums + (size_t)(lane * pitch) * plan->kernels.real);
+}
+
+/* The axis along which tiles can be made slice by slice: the first, since windows give in their
+ * order. */
+static int sliced_axis(const pgi_problem *problem)
+{
+    return problem->axis[0].in == 1 && problem->axis[0].out == 1;
+}
+
+bool pgi_suits_slices(const pgi_problem *problem, const pgi_tiling *tiling)
+{
+    const int64_t *extent = problem->target.extent + PGI_SPATIAL;
+    const int axis = sliced_axis(problem);
+    const pgi_axis *along = &problem->axis[axis];
+
+    return problem->has_indices && !along->adaptive &&
+           (tiling->extent[0] < extent[0] || tiling->extent[1] < extent[1]) &&
+           along->stride <= extent[axis] / 4 &&
+           along->kernel - 1 <= extent[axis] / 4 / along->dilation;
+}
+
+void pgi_set_slices(const pgi_problem *problem, const int64_t windows[3], int64_t cells,
+                    pgi_scatter_parts *parts)
+{
+    const pgi_axis *along = &problem->axis[sliced_axis(problem)];
+    const int64_t rows = sliced_axis(problem) == 0 ? windows[1] : 1;
+    const int64_t span = (along->kernel - 1) * along->dilation + 1;
+
+    parts->axis = sliced_axis(problem);
+    parts->at_once = pgi_min(windows[parts->axis], pgi_max(1, SLICED_CELLS / cells / rows));
+    parts->room = (parts->at_once - 1) * along->stride + pgi_max(along->stride, span);
+}
+
+/* The sums of slices [begin, end) of an axis become the first, and leave zeros. */
+static void hand_on(const pgi_scatter *scatter, int axis, int64_t begin, int64_t end)
+{
+    const int64_t kept = end - begin, clear = pgi_max(begin, kept);
+    const pgi_unit *unit = &scatter->unit;
+    size_t slice = (size_t)unit->lanes * scatter->plan->kernels.real;
+    char *sums = scatter->workspace + scatter->parts.sums;
+    int i;
+
+    for (i = axis + 1; i < 3; i++)
+        slice *= (size_t)(unit->end[i] - unit->begin[i]);
+    memmove(sums, sums + (size_t)begin * slice, (size_t)kept * slice);
+    memset(sums + (size_t)clear * slice, 0, (size_t)(end - clear) * slice);
+}
+
+void pgi_deal_slices(pgi_scatter *scatter, char *dx, bool reached, bool new_tile)
+{
+    const pgi_unit unit = scatter->unit;
+    const int axis = scatter->parts.axis;
+    const pgi_axis *along = &scatter->plan->problem.axis[axis];
+    const pgi_range windows = reached ? scatter->windows[axis] : (pgi_range){0, 0};
+    int64_t next = windows.begin, at, behind;
+
+    for (at = unit.begin[axis]; at < unit.end[axis]; at = behind) {
+        const int64_t end = pgi_min(at + scatter->parts.room, unit.end[axis]);
+        const int64_t last = pgi_min(next + scatter->parts.at_once, windows.end);
+
+        /* up to where the first window of the next ones begins */
+        behind = last < windows.end ? pgi_max(at, last * along->stride - along->pad_lo) : end;
+        behind = pgi_min(behind, end);
+        scatter->unit.begin[axis] = at;
+        scatter->unit.end[axis] = end;
+        scatter->windows[axis] = (pgi_range){next, last};
+        if (next < last) {
+            if (!scatter->parts.in_place)
+                pgi_fetch_windows(scatter);
+            pgi_trace_winners(scatter, new_tile);
+            new_tile = false;
+            deal_windows(scatter);
+            next = last;
+        }
+        if (behind > at) {
+            scatter->unit.end[axis] = behind;
+            store_tile(scatter, dx, unit.lanes, scatter->workspace + scatter->parts.sums);
+            hand_on(scatter, axis, behind - at, end - at);
+        }
+    }
 }

@@ -32,4 +32,19 @@ int64_t pgi_deal_slack(bool apart, int64_t lanes);
 /* Computes the tile at dx, if windows have reached it from the places that they have found. */
 void pgi_deal_tile(const pgi_scatter *scatter, char *dx, bool reached);
 
+/* Whether tiles are better made slice by slice, from indices, if windows give: planes would be cut,
+ * and indices of windows at the border of tiles be looked at twice; what a window covers is no more
+ * than a quarter. */
+bool pgi_suits_slices(const pgi_problem *problem, const pgi_tiling *tiling);
+
+/* Sets the axis that is sliced, how many of its windows are dealt at once, and of how many of its
+ * positions there are sums: all that these cover, up to where the next ones begin. A tile has up to
+ * so many windows, and a row of them so many cells. */
+void pgi_set_slices(const pgi_problem *problem, const int64_t windows[3], int64_t cells,
+                    pgi_scatter_parts *parts);
+
+/* Computes the tile at dx, if windows reach it from their indices, some windows of an axis at a
+ * time: what no window behind them covers is stored, and the other sums are handed on. */
+void pgi_deal_slices(pgi_scatter *scatter, char *dx, bool reached, bool new_tile);
+
 #endif

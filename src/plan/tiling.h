@@ -21,6 +21,7 @@ typedef struct pgi_tiling {
     int64_t extent[3];        /* places of a tile per axis; the last one may be smaller */
     int64_t tiles[3], blocks; /* how many of them */
     int64_t vector_bytes;     /* of the machine's vectors, where a layout asks */
+    bool sliced;              /* a tile is made slice by slice, where a layout asks */
 } pgi_tiling;
 
 /* One piece of work: a tile for one batch index and one block of channels. */

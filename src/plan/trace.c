@@ -4,6 +4,7 @@
 
 #include "core/integer.h"
 #include "core/window.h"
+#include "plan/deal.h"
 #include "plan/rows.h"
 
 int32_t pgi_place_in_tile(const pgi_scatter *scatter, const int64_t position[3])
@@ -455,4 +456,29 @@ void pgi_trace_windows(const pgi_scatter *scatter)
             places += count * cells;
         }
     }
+}
+
+void pgi_trace_winners(pgi_scatter *scatter, bool new_tile)
+{
+    const pgi_problem *problem = &scatter->plan->problem;
+    const int64_t step = problem->indices.stride[PGI_CHANNEL] * (int64_t)problem->index_size;
+    const pgi_unit unit = scatter->unit;
+    const bool apart = scatter->parts.apart;
+    const char *indices = pgi_unit_memory(problem, &problem->indices, &unit, scatter->work->indices,
+                                          problem->index_size);
+    const int64_t pitch = pgi_lane_pitch(pgi_windows_of(scatter));
+    int32_t *places = scatter->places;
+    int64_t lane;
+
+    scatter->unit.lanes = apart ? 1 : unit.lanes;
+    if (new_tile)
+        pgi_trace_tile(scatter);
+    for (lane = 0; lane < (apart ? unit.lanes : 1); lane++) {
+        scatter->unit.channel = unit.channel + lane;
+        scatter->indices = indices + lane * step;
+        scatter->places = places + lane * pitch;
+        pgi_trace_windows(scatter);
+    }
+    scatter->unit = unit;
+    scatter->places = places;
 }

@@ -20,6 +20,9 @@ typedef struct pgi_scatter_parts {
     bool lists;                 /* as they are found where nothing is NaN */
     bool runs;                  /* neighbouring windows often have one winner */
     bool border;                /* windows overlap much, and tiles are not whole planes */
+    int64_t at_once, room; /* not 0: so many windows of `axis` are dealt at a time, and sums are
+                              kept of so many of its positions */
+    int axis;
     bool in_place;              /* dy is dealt as it lies in memory: there are no terms */
     size_t places, terms, sums; /* of windows, of windows, of positions; where they take, terms are
                                    elements, and sums those of a row */
@@ -72,5 +75,8 @@ void pgi_trace_tile(pgi_scatter *scatter);
 /* The winners of all windows, given by indices; those that are none are reported and go nowhere.
  * Where there are no places they are only looked at. */
 void pgi_trace_windows(const pgi_scatter *scatter);
+
+/* The same for the unit at hand; lanes that lie apart are traced and kept lane by lane. */
+void pgi_trace_winners(pgi_scatter *scatter, bool new_tile);
 
 #endif
