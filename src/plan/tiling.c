@@ -5,6 +5,8 @@
 
 /* Units per thread, so that one slow thread does not hold up the others. */
 #define UNITS_PER_THREAD 4
+/* Channels of a block, if they are cut. */
+#define LEAST_LANES 64
 
 static int64_t footprint(const pgi_problem *problem, const pgi_tiling *tiling,
                          pgi_layout_fn *lay_out)
@@ -112,7 +114,9 @@ static bool worth_halving(const pgi_problem *problem, pgi_tiling *tiling, int cu
 {
     static const int axes[CUT_COUNT] = {0, 1, -1, 2};
     const int64_t size = *cut_of(tiling, cut), half = pgi_ceil_div(size, 2);
-    const int64_t shortest = cut == CUT_LANES ? 64 : cut == CUT_WIDTH ? 256 : 1;
+    const int64_t shortest = cut == CUT_LANES   ? pgi_max(LEAST_LANES, tiling->least_lanes)
+                             : cut == CUT_WIDTH ? 256
+                                                : 1;
     const pgi_gather *gather;
 
     if (size == 1)

@@ -20,8 +20,9 @@ typedef struct pgi_tiling {
     int64_t lanes;            /* channels of a block, neighbours in a row; 1 in NCX */
     int64_t extent[3];        /* places of a tile per axis; the last one may be smaller */
     int64_t tiles[3], blocks; /* how many of them */
-    int64_t vector_bytes;     /* of the machine's vectors, where a layout asks */
-    bool sliced;              /* a tile is made slice by slice, where a layout asks */
+    int64_t least_lanes;  /* of a block if channels are cut, where a layout wants more than most */
+    int64_t vector_bytes; /* of the machine's vectors, where a layout asks */
+    bool sliced;          /* a tile is made slice by slice, where a layout asks */
 } pgi_tiling;
 
 /* One piece of work: a tile for one batch index and one block of channels. */
