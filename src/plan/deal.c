@@ -224,7 +224,7 @@ bool pgi_suits_slices(const pgi_problem *problem, const pgi_tiling *tiling)
 
     return problem->has_indices && !along->adaptive &&
            (tiling->extent[0] < extent[0] || tiling->extent[1] < extent[1]) &&
-           along->stride <= extent[axis] / 4 &&
+           2 * along->stride <= along->kernel && along->stride <= extent[axis] / 4 &&
            along->kernel - 1 <= extent[axis] / 4 / along->dilation;
 }
 

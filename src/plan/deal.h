@@ -33,8 +33,8 @@ int64_t pgi_deal_slack(bool apart, int64_t lanes);
 void pgi_deal_tile(const pgi_scatter *scatter, char *dx, bool reached);
 
 /* Whether tiles are better made slice by slice, from indices, if windows give: planes would be cut,
- * and indices of windows at the border of tiles be looked at twice; what a window covers is no more
- * than a quarter. */
+ * and many indices of windows at the border of tiles be looked at twice, since windows overlap by
+ * half or more; what one covers is no more than a quarter. */
 bool pgi_suits_slices(const pgi_problem *problem, const pgi_tiling *tiling);
 
 /* Sets the axis that is sliced, how many of its windows are dealt at once, and of how many of its

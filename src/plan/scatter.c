@@ -50,13 +50,12 @@
  * channels 5.2, 3.5 and 3.5 ms, with 64 4.5, 4.5 and 4.0, on 28x28 with 128 2.2, 2.2 and 1.7). */
 #define ROOMY_BYTES (INT64_C(2560) << 10)
 /* The same where windows give to some slices of a tile at a time, from indices: of larger tiles
- * fewer indices are looked at twice, and what is at work is but part of one (Zen 3, 3x3x3 with
- * stride 2 on 32x64x64 with 32 channels, NXC, with 512 KiB, 1.2, 2.5 and 4.5 MiB: f16 4.3, 4.3, 4.1
- * and 3.8 ms, f32 4.75, 4.70, 4.47 and 4.40). */
+ * fewer indices are looked at twice, and what is at work is but part of one (Zen 3, 3x3x3s2 in such
+ * slices on 32x64x64 with 32 channels, NXC f32, with 512 KiB, 1.2, 2.5 and 4.5 MiB: 4.75, 4.70,
+ * 4.47 and 4.40 ms). */
 #define SLICED_BYTES (INT64_C(4608) << 10)
 /* Bytes of a group of channels, if they are cut: shorter pieces of memory are slow to read (Zen 3,
- * 13x13 in NXC with 512 channels, bf16, with 64 and 128: from indices 3.93 and 3.65 ms, from x 4.34
- * and 4.09; with 256 there is no gain). */
+ * 13x13 from x in NXC with 512 channels, bf16, with 64 and 128 4.34 and 4.09 ms, 256 no less). */
 #define LEAST_LANE_BYTES 256
 
 /* Whether they may write to dx: no sums are needed. */

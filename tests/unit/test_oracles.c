@@ -416,12 +416,12 @@ static void chosen_problems(void **state)
         "avg3d:f32:ncdhw:2x3x1x1x1:o2x3x4:adaptive",
         "avg2d:f32:nchw:2x3x1x1:o3:adaptive:div=-3",
         /* tiles of max gradients made slice by slice: planes and rows, gaps, no windows */
-        "max3d:f32:ndhwc:1x16x20x24x40:k3:s2:p1",
-        "max3d:f16:ncdhw:1x1x36x64x64:k3:s2:p1:alpha=-2",
-        "max3d:bf16:ndhwc:1x16x10x80x12:k3x2x3:s2x40x1",
+        "max3d:f32:ndhwc:1x16x20x24x40:k3:p1",
+        "max3d:f16:ncdhw:1x1x36x64x64:k4:s2:p1:alpha=-2",
+        "max3d:bf16:ndhwc:1x16x10x80x12:k3x2x3:s1x40x1",
         "max2d:f64:nhwc:1x16x80x64:k5:d2:p4",
-        "max2d:f32:nchw:1x1x400x401:k2:s3:beta=1",
-        "max2d:bf16:nhwc:1x17x110x90:k6:s4:p1:dxbox=0+*,0+*,3+100,1+88",
+        "max2d:f32:nchw:1x1x400x401:k6:s3:beta=1",
+        "max2d:bf16:nhwc:1x17x110x90:k8:s4:p1:dxbox=0+*,0+*,3+100,1+88",
         /* one number in each plane, both ways, in boxes */
         "avg2d:f32:strided/nchw:2x3x9x20:k3:p1:div=exclude:dystride=3,1,0,0",
         "avg2d:bf16:strided/nchw:4x5x19x41:k3:s2:p1:dystride=5,1,0,0:dxbox=1+3,2+3,3+12,1+30",
