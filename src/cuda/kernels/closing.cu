@@ -15,170 +15,25 @@
 // its rows in order and adds what windows have whose maximum it is, its sum in a register.
 //
 // For that no two values may be equal. Those of two bytes are made different by their places. f32
-// is taken as it is: where windows were found to be of two places, or a value is NaN, the planes
-// are closed again with values and places in 64 bits.
-#include "cuda/kernels/bid.cuh"
-#include "cuda/kernels/closing.h"
+// is taken as it is: where windows were found to be of two places, a value is NaN, or more have won
+// than can be listed, planes are closed again with values and places in 64 bits.
+#include "cuda/kernels/closing.cuh"
 #include "cuda/kernels/plane.cuh"
 #include "cuda/kernels/vector.cuh"
 
-constexpr int ROWS = PGI_CLOSING_SIDE;
 constexpr int MANY = 1 << 30; // windows, more than there are
-
-// Keys that differ. What is beyond lines is NONE, which is below all and equal to none.
-template <typename Whole, Whole LEAST> struct pgi_distinct {
-    typedef Whole Key;
-    static constexpr bool DISTINCT = true;
-
-    __device__ static Key none()
-    {
-        return LEAST;
-    }
-    __device__ static Key turned(Key key)
-    {
-        return -key;
-    }
-    __device__ static Key larger(Key a, Key b)
-    {
-        return max(a, b);
-    }
-};
-
-template <typename T> struct pgi_placed : pgi_distinct<int32_t, INT32_MIN> {
-    __device__ static Key of(T value, int place, int rule)
-    {
-        return bid_of(value, place, rule).key;
-    }
-};
-
-template <> struct pgi_placed<float> : pgi_distinct<int64_t, INT64_MIN> {
-    __device__ static Key of(float value, int place, int rule)
-    {
-        return (int64_t)bid_of(value, place, rule).key << 32 | (uint32_t)~place;
-    }
-};
-
-// Values as they are. Of a NaN and a number the latter counts as larger.
-struct pgi_plain {
-    typedef float Key;
-    static constexpr bool DISTINCT = false;
-
-    __device__ static Key none()
-    {
-        return __int_as_float(0x7fffffff);
-    }
-    __device__ static Key turned(Key key)
-    {
-        return -key;
-    }
-    __device__ static Key larger(Key a, Key b)
-    {
-        return fmaxf(a, b);
-    }
-    __device__ static Key of(float value, int, int)
-    {
-        return value;
-    }
-};
-
-// A winner in a word, with the rows of windows, of those that reach it, that have some of its own.
-struct pgi_winner {
-    unsigned word;
-
-    __device__ static pgi_winner at(int member, int row, int column)
-    {
-        return {(unsigned)(member << 29 | row << 8 | column)};
-    }
-    __device__ pgi_winner with(unsigned rows) const
-    {
-        return {word | rows << 16};
-    }
-    __device__ unsigned rows() const
-    {
-        return word >> 16 & ((1u << ROWS) - 1);
-    }
-    __device__ int member() const
-    {
-        return (int)(word >> 29);
-    }
-    __device__ int row() const
-    {
-        return (int)(word >> 8 & 0xff);
-    }
-    __device__ int column() const
-    {
-        return (int)(word & 0xff);
-    }
-};
-
-// What shared memory holds of some planes.
-template <typename Key> struct pgi_room {
-    int64_t *target; // of planes: where their dx begins
-    int *windows;    // of planes: those that winners have taken for theirs
-    int *with_rows;  // how many winners have so many rows
-    int *count;      // of winners
-    pgi_winner *winner;
-    Key *key; // of those listed, turned round
-    Key *by_row, *by_column;
-
-    __device__ pgi_room(const pgi_cuda_closing &all, int members)
-    {
-        extern __shared__ __align__(16) char shared[];
-
-        target = (int64_t *)shared;
-        windows = (int *)(target + PGI_CLOSING_MEMBERS);
-        with_rows = windows + PGI_CLOSING_MEMBERS;
-        count = with_rows + ROWS + 1;
-        static_assert(8 * PGI_CLOSING_MEMBERS + 4 * (PGI_CLOSING_MEMBERS + ROWS + 2) <=
-                      PGI_CLOSING_FIXED);
-        winner = (pgi_winner *)(shared + PGI_CLOSING_FIXED);
-        key = (Key *)(winner + all.listed);
-        by_row = (Key *)((char *)key + all.listed * all.key_size);
-        by_column = by_row + members * all.row_room;
-    }
-
-    __device__ void reset() const
-    {
-        if (threadIdx.x < PGI_CLOSING_MEMBERS + ROWS + 2)
-            windows[threadIdx.x] = 0;
-    }
-};
-
-// What a thread has of a plane: a run of a line, of which another has the first `shared`.
-struct pgi_task {
-    int member, line, begin, shared;
-    int number; // among those of the plane
-    bool exists;
-};
-
-// ACROSS: lanes have planes side by side; otherwise lines.
-template <bool ACROSS, int RUN>
-__device__ static pgi_task task_of(int lines, const pgi_cuda_quotient &by_lines, int extent,
-                                   int members)
-{
-    const int thread = (int)threadIdx.x, shift = __ffs(members) - 1;
-    const int item = ACROSS ? thread >> shift : thread;
-    const int outer = (int)quick_quotient((unsigned)item, by_lines), line = item - outer * lines;
-    const int run = ACROSS ? outer : outer >> shift, begin = min(run * RUN, extent - RUN);
-
-    return {(ACROSS ? thread : outer) & (members - 1),
-            line,
-            begin,
-            run * RUN - begin,
-            run * lines + line,
-            run * RUN < extent};
-}
 
 // Some planes of a block, as a thread sees them, which has a run of a row and one of a column.
 template <typename Rule, typename T, int KERNEL, bool ACROSS> struct pgi_closer {
     typedef typename Rule::Key Key;
     static constexpr int RUN = KERNEL + 1, PAD = KERNEL / 2, V = 16 / sizeof(T);
+    static_assert(KERNEL <= ROWS);
 
     const pgi_cuda_closing &all;
     const pgi_room<Key> room;
     const pgi_task of_row, of_column;
     T *const target;
-    bool exists; // the column's plane
+    bool exists; // the column's run, and its plane
     const T *x, *dy;
     T *dx;
     pgi_word<T> word[RUN]; // of the column, x or dy
@@ -345,7 +200,7 @@ template <typename Rule, typename T, int KERNEL, bool ACROSS> struct pgi_closer 
         for (int j = 0; j < RUN; j++)
             if (tap[j] == Rule::turned(key_of(j)))
                 winners |= 1u << j;
-        return winners & ~0u << of_column.shared;
+        return winners & ~0u << of_column.overlap;
     }
 
     __device__ pgi_winner winner_at(int j) const
@@ -460,7 +315,7 @@ template <typename Rule, typename T, int KERNEL, bool ACROSS> struct pgi_closer 
         __syncthreads();
     }
 
-    // The winners on the list.
+    // The winners on the list, not more than there are threads.
     __device__ void settle(int listed) const
     {
         const int thread = (int)threadIdx.x;
@@ -491,21 +346,44 @@ template <typename Rule, typename T, int KERNEL, bool ACROSS> struct pgi_closer 
         __syncthreads();
     }
 
+    // More than threads, as they come.
+    __device__ void settle_unsorted(int listed) const
+    {
+        for (int i = (int)threadIdx.x; i < listed; i += (int)blockDim.x) {
+            const pgi_winner winner = room.winner[i];
+
+            room.winner[i] = winner.with(rows_of(winner, &room.key[i]));
+        }
+        __syncthreads();
+        if (exists)
+            put_terms();
+        await_groups<0>();
+        __syncthreads();
+        collect_listed(listed);
+    }
+
+    __device__ void collect_listed(int listed) const
+    {
+#pragma unroll 1
+        for (int i = (int)threadIdx.x; i < listed; i += (int)blockDim.x)
+            collect(room.winner[i], room.key[i]);
+        __syncthreads();
+    }
+
     // More than can be listed, in several turns.
     __device__ void settle_many(unsigned winners, int number, int count)
     {
         if (exists) {
             put_terms();
-            load(x, all.x);
+            if (!is_copied()) // dy is in its place
+                load(x, all.x);
         }
         await_groups<0>();
 #pragma unroll 1
         for (int done = 0; done < count; done += all.listed) {
             list_some(winners, number - done);
             __syncthreads();
-            if ((int)threadIdx.x < min(count - done, all.listed))
-                collect(room.winner[threadIdx.x], room.key[threadIdx.x]);
-            __syncthreads();
+            collect_listed(min(count - done, all.listed));
         }
     }
 
@@ -527,15 +405,12 @@ template <typename Rule, typename T, int KERNEL, bool ACROSS> struct pgi_closer 
         }
         __syncthreads();
         count = *room.count;
-        if (count + RUN <= all.listed) {
+        if (count <= (int)blockDim.x)
             settle(count);
-        } else if constexpr (Rule::DISTINCT) {
+        else if (count + RUN <= all.listed)
+            settle_unsorted(count);
+        else if constexpr (Rule::DISTINCT)
             settle_many(winners, number, count);
-        } else {
-            if (threadIdx.x < PGI_CLOSING_MEMBERS)
-                room.windows[threadIdx.x] = MANY;
-            __syncthreads();
-        }
     }
 };
 

@@ -21,10 +21,10 @@ typedef struct pgi_cuda_closing {
     int dy_vectors, dx_vectors; /* their planes are whole vectors */
     int nan;                    /* a poolgrad_nan */
 
-    int members; /* planes of a block, a power of two */
-    int tasks;   /* threads that have columns of a plane */
-    int listed;  /* winners that are listed at a time, and bytes of a key of theirs at most */
-    int key_size;
+    int members;  /* planes of a block, a power of two */
+    int tasks;    /* threads that have columns of a plane */
+    int listed;   /* winners that are listed at a time */
+    int key_size; /* bytes of a key of theirs, at most */
 
     /* In shared memory keys lie row by row and column by column, with what windows reach beyond
      * lines: from line to line, and from plane to plane. Terms take the place of columns. */
