@@ -16,7 +16,7 @@
 #define BANKS        32
 #define VECTOR       16 /* bytes */
 
-/* Winners that are listed at a time, for every thread. Of random numbers half as many as threads
+/* Winners that are listed at a time, for every thread. Of random numbers a third as many as threads
  * win, and the more the smoother they are: blurred by two places as many, by five three times. */
 #define LISTED 4
 
@@ -150,17 +150,15 @@ static poolgrad_status prepare(poolgrad_cuda_plan *plan, bool *possible, poolgra
     pgi_cuda_closing all;
     pgi_cuda_step *step;
     int64_t threads;
-    int members;
     bool across;
 
     if (side == 0 || !describe(plan, &all))
         return POOLGRAD_OK;
-    /* 16 bytes of a place are too few: 13x13 of bf16 takes 0.060 ms, strategy plane 0.058 (H200) */
     across = all.x.interleaved;
+    /* 16 bytes of a place are too few: 13x13 of bf16 takes 0.060 ms, strategy plane 0.058 (H200) */
     if (across && problem->element_size == 2)
         return POOLGRAD_OK;
-    members = across ? MEMBERS_ACROSS : MEMBERS;
-    threads = deal(&all, side, across, members);
+    threads = deal(&all, side, across, across ? MEMBERS_ACROSS : MEMBERS);
     if (!across && threads > MOST_THREADS)
         threads = deal(&all, side, across, 1);
     if (threads > MOST_THREADS || shared_of(&all) > plan->device->shared)

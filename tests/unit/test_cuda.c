@@ -285,7 +285,7 @@ static void test_lanes(void **state)
     size_t i;
 
     (void)state;
-    for (i = 0; i < 5 * 2 * 3 * 2 * 4; i++) {
+    for (i = 0; i < sizeof shapes / sizeof *shapes * 48; i++) {
         const size_t shape = i / 48, forward = i / 24 % 2, rule = i % 4;
 
         snprintf(text, sizeof text, shapes[shape], forward ? "maxpool" : "max", types[i / 8 % 3],
@@ -316,7 +316,7 @@ static void test_closing(void **state)
     size_t i;
 
     (void)state;
-    for (i = 0; i < 7 * 5 * 3 * 2; i++) {
+    for (i = 0; i < sizeof shapes / sizeof *shapes * 30; i++) {
         const size_t shape = i / 30, kind = i / 6 % 5;
 
         snprintf(text, sizeof text, shapes[shape], types[i / 2 % 3], i % 2 ? "nxc" : "ncx",
