@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Indices of winners as codes, channels last, for gradients that would look at every index several
-// times: a thread has V channels of a window. `windows` are where the codes are stored. Every index
-// is checked; one that is bad, or says that there is no winner, becomes a code that no tap has.
+// times: a thread has V channels of a window, and then of one as many windows further as the row has
+// threads, so that neighbours read what lies side by side. `windows` are where the codes are stored.
+// Every index is checked; one that is bad, or says that there is no winner, becomes a code that no
+// tap has.
 #include "cuda/kernels/cell_gradient.cuh"
 #include "cuda/kernels/step.cuh"
 #include "cuda/kernels/two.cuh"
@@ -16,13 +18,13 @@ template <typename Name, int K, int R>
 __device__ static void make_codes(const pgi_cuda_cell &cell, const pgi_cuda_memory &memory)
 {
     constexpr int V = PGI_CELL_WIDTH(2);
-    const unsigned v = blockIdx.x * blockDim.x + threadIdx.x, row = v / cell.groups;
-    const unsigned slice = row / (unsigned)cell.out[1], segment = slice / (unsigned)cell.out[0];
-    const int od = (int)(slice - segment * (unsigned)cell.out[0]);
-    const int oh = (int)(row - slice * (unsigned)cell.out[1]);
-    const int channel = (int)(v - row * cell.groups) * V;
-    const int begin = (int)(segment * cell.length);
-    const int end = min(begin + (int)cell.length, cell.out[2]);
+    const unsigned v = blockIdx.x * blockDim.x + threadIdx.x, window = v / cell.groups;
+    const unsigned row = window / cell.segments;
+    const int od = (int)(row / (unsigned)cell.out[1]);
+    const int oh = (int)row - od * cell.out[1];
+    const int channel = (int)(v - window * cell.groups) * V;
+    const int begin = (int)(window - row * cell.segments), end = cell.out[2];
+    const int step = (int)cell.segments;
     const pgi_cell_reach slices = pgi_cell_reach::of_slices<K, R>(cell, od);
     const pgi_cell_reach rows = pgi_cell_reach::of<K>(oh, cell.pad[1], cell.in[1], cell.in[2]);
     const unsigned area = (unsigned)cell.area, width = (unsigned)cell.in[2];
@@ -47,14 +49,14 @@ __device__ static void make_codes(const pgi_cuda_cell &cell, const pgi_cuda_memo
             origin[i] = plane.index(cell) + i * cell.index_channel + slices.first;
         load_vector(names, &next, vectors);
 #pragma unroll 1
-        for (int ow = begin; ow < end; ow++) {
+        for (int ow = begin; ow < end; ow += step) {
             const pgi_cell_reach columns = pgi_cell_reach::of<K>(ow, cell.pad[2], cell.in[2], 1);
             const pgi_vector<Name, V> name = next;
             const Name *const here = names;
             pgi_vector<uint8_t, V> made;
             bool good = true;
 
-            names += ow + 1 < end ? cell.names.place[2] : 0;
+            names += ow + step < end ? step * cell.names.place[2] : 0;
             load_vector(names, &next, vectors);
 #pragma unroll
             for (int i = 0; i < V; i++) {
@@ -73,7 +75,7 @@ __device__ static void make_codes(const pgi_cuda_cell &cell, const pgi_cuda_memo
                 made.e[i] = (uint8_t)(tap ? code : PGI_TWO_NOWHERE);
             }
             *(pgi_vector<uint8_t, V> *)codes = made;
-            codes += cell.windows.place[2];
+            codes += step * cell.windows.place[2];
             if (!good) {
                 const pgi_cell_suspects<Name> one = {here, 0, od, oh, ow, 1, V};
 
