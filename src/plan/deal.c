@@ -64,7 +64,7 @@ void pgi_fetch_windows(const pgi_scatter *scatter)
     /* pieces of a row that lie side by side: groups of lanes, or the windows of a lane */
     const int64_t step = source->stride[grouped ? PGI_SPATIAL + 2 : PGI_CHANNEL] * size;
     int64_t pieces = grouped ? windows : lanes, bytes = (grouped ? lanes : windows) * size;
-    int64_t d, h, i, at;
+    int64_t d, h, i;
 
     if (lanes == 1 || !pgi_side_by_side(source, grouped ? lanes : 1))
         return;
@@ -77,8 +77,7 @@ void pgi_fetch_windows(const pgi_scatter *scatter)
             const char *row = pgi_dy_of_row(scatter, d, h);
 
             for (i = 0; i < pieces; i++)
-                for (at = 0; at < bytes; at += PGI_LINE_BYTES)
-                    __builtin_prefetch(row + i * step + at, 0, 2);
+                pgi_fetch(row + i * step, bytes);
         }
 }
 

@@ -38,6 +38,15 @@ const char *pgi_unit_memory(const pgi_problem *problem, const pgi_tensor *tensor
 /* Elements from the view's spatial origin to (d, h, w), places of the whole tensor. */
 int64_t pgi_row_offset(const pgi_tensor *tensor, int64_t d, int64_t h, int64_t w);
 
+/* Asks for memory that is read soon, if it is there. */
+static inline void pgi_fetch(const char *memory, int64_t bytes)
+{
+    int64_t at;
+
+    for (at = 0; at < bytes; at += PGI_LINE_BYTES)
+        __builtin_prefetch(memory + at, 0, 3);
+}
+
 /* Scales, rounds and stores `places` groups of `lanes` reals from (d, h, w) on in the target. */
 void pgi_store_row(const poolgrad_plan *plan, const pgi_work *work, char *memory, int64_t d,
                    int64_t h, int64_t w, int64_t places, int64_t lanes, const char *reals);

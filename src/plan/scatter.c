@@ -380,7 +380,7 @@ static void run_unit(void *context, const pgi_unit *unit, bool new_tile)
         return;
     }
     if (reached && problem->has_indices) {
-        if (!scatter->parts.award && !scatter->parts.in_place)
+        if (!scatter->parts.award && (!scatter->parts.in_place || scatter->parts.apart))
             pgi_fetch_windows(scatter);
         pgi_trace_winners(scatter, new_tile);
     } else if (reached) {

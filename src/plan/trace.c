@@ -7,6 +7,9 @@
 #include "plan/deal.h"
 #include "plan/rows.h"
 
+/* Small planes are fetched so far ahead: the processor begins anew with every page. */
+#define LANES_AHEAD 2
+
 int32_t pgi_place_in_tile(const pgi_scatter *scatter, const int64_t position[3])
 {
     const pgi_unit *unit = &scatter->unit;
@@ -467,6 +470,7 @@ void pgi_trace_winners(pgi_scatter *scatter, bool new_tile)
     const char *indices = pgi_unit_memory(problem, &problem->indices, &unit, scatter->work->indices,
                                           problem->index_size);
     const int64_t pitch = pgi_lane_pitch(pgi_windows_of(scatter));
+    const int64_t bytes = pgi_windows_of(scatter) * (int64_t)problem->index_size;
     int32_t *places = scatter->places;
     int64_t lane;
 
@@ -477,6 +481,8 @@ void pgi_trace_winners(pgi_scatter *scatter, bool new_tile)
         scatter->unit.channel = unit.channel + lane;
         scatter->indices = indices + lane * step;
         scatter->places = places + lane * pitch;
+        if (apart && step == bytes)
+            pgi_fetch(scatter->indices + LANES_AHEAD * step, bytes);
         pgi_trace_windows(scatter);
     }
     scatter->unit = unit;
