@@ -40,6 +40,7 @@ static const struct {
     {"cuFuncSetAttribute", offsetof(pgi_cuda_driver, function_set)},
     {"cuOccupancyMaxActiveBlocksPerMultiprocessor", offsetof(pgi_cuda_driver, occupancy)},
     {"cuLaunchKernelEx", offsetof(pgi_cuda_driver, launch)},
+    {"cuTensorMapEncodeTiled", offsetof(pgi_cuda_driver, map_tensor)},
     {"cuMemAlloc_v2", offsetof(pgi_cuda_driver, allocate)},
     {"cuMemFree_v2", offsetof(pgi_cuda_driver, release)},
     {"cuMemcpyHtoD_v2", offsetof(pgi_cuda_driver, copy_to_device)},

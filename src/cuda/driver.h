@@ -31,7 +31,10 @@ enum {
     PGI_CUDA_FUNCTION_SHARED = 1,
     PGI_CUDA_FUNCTION_DYNAMIC_SHARED = 8,
 
-    PGI_CUDA_LAUNCH_EARLY = 6
+    PGI_CUDA_LAUNCH_EARLY = 6,
+
+    PGI_CUDA_MAP_HALVES = 1, /* elements of 2 bytes, whatever they are */
+    PGI_CUDA_MAP_WORDS = 2   /* of 4 bytes */
 };
 
 /* Of a launch. EARLY: it may begin while the kernel before it on the stream still runs, if that
@@ -72,6 +75,11 @@ typedef struct pgi_cuda_driver {
     int (*function_set)(void *function, int attribute, int value);
     int (*occupancy)(int *blocks, void *function, int block_size, size_t shared);
     int (*launch)(const pgi_cuda_launch *launch, void *function, void **parameters, void **extra);
+    /* Of a tensor; distances begin with the second axis. The rest are elements of a box, steps in
+     * it, and kinds of order, caching and filling: 0. */
+    int (*map_tensor)(void *map, int type, unsigned rank, void *tensor, const uint64_t *extents,
+                      const uint64_t *distances, const unsigned *box, const unsigned *steps,
+                      int interleave, int swizzle, int promotion, int fill);
     int (*allocate)(pgi_cuda_address *memory, size_t bytes);
     int (*release)(pgi_cuda_address memory);
     int (*copy_to_device)(pgi_cuda_address to, const void *from, size_t bytes);

@@ -125,6 +125,28 @@ static pgi_cuda_memory memory_of(const pgi_cuda_step *step, const poolgrad_buffe
     return memory;
 }
 
+static bool make_map(const poolgrad_cuda_plan *plan, const pgi_cuda_step *step, const void *tensor,
+                     const pgi_cuda_boxes *boxes, pgi_cuda_map *map)
+{
+    static const unsigned steps[PGI_CUDA_MAP_AXES] = {1, 1, 1, 1};
+
+    return plan->device->driver->map_tensor(
+               map->words, step->map_type, PGI_CUDA_MAP_AXES, (void *)(uintptr_t)tensor,
+               boxes->extent, boxes->distance, boxes->box, steps, 0, 0, 0, 0) == PGI_CUDA_SUCCESS;
+}
+
+/* The driver makes none of tensors that do not begin at a multiple of 16 bytes. */
+static pgi_cuda_maps maps_of(const poolgrad_cuda_plan *plan, const pgi_cuda_step *step,
+                             const pgi_cuda_memory *memory)
+{
+    pgi_cuda_maps maps = {0};
+
+    maps.there = step->has_boxes && make_map(plan, step, memory->x, &step->x, &maps.x) &&
+                 make_map(plan, step, memory->source, &step->dy, &maps.dy) &&
+                 make_map(plan, step, memory->target, &step->dx, &maps.dx);
+    return maps;
+}
+
 static int launch(const poolgrad_cuda_plan *plan, const pgi_cuda_step *step, void *stream,
                   void **parameters)
 {
@@ -159,10 +181,16 @@ static poolgrad_status launch_all(const poolgrad_cuda_plan *plan, const poolgrad
     for (i = 0; i < plan->steps; i++) {
         pgi_cuda_step step = plan->step[i]; /* the driver's pointers are not to const */
         pgi_cuda_memory memory = memory_of(&step, read, work);
-        void *parameters[] = {&step.parameters, &memory};
+        void *parameters[] = {&step.parameters, &memory, NULL};
+        pgi_cuda_maps maps;
 
         if (step.grid_x == 0)
             continue;
+        if (step.takes_maps) {
+            maps = maps_of(plan, &step, &memory);
+            parameters[1] = &maps;
+            parameters[2] = &memory;
+        }
         result = launch(plan, &step, stream, parameters);
         if (result != PGI_CUDA_SUCCESS)
             return pgi_cuda_fail(driver, result, "launching a kernel", error);

@@ -9,6 +9,7 @@
 #include "cuda/kernels/general.h"
 #include "cuda/kernels/halves.h"
 #include "cuda/kernels/layers.h"
+#include "cuda/kernels/map.h"
 #include "cuda/kernels/march.h"
 #include "cuda/kernels/near.h"
 #include "cuda/kernels/outer.h"
@@ -30,6 +31,13 @@ enum {
 /* "Not in the workspace". */
 #define PGI_CUDA_NOWHERE SIZE_MAX
 
+/* A tensor as the copy engine is to know it: elements and distances in bytes of its axes, and
+ * elements of the boxes that are moved. */
+typedef struct pgi_cuda_boxes {
+    uint64_t extent[PGI_CUDA_MAP_AXES], distance[PGI_CUDA_MAP_AXES - 1];
+    unsigned box[PGI_CUDA_MAP_AXES];
+} pgi_cuda_boxes;
+
 /* One launch. Its kernel takes the parameters and a pgi_cuda_memory. */
 typedef struct pgi_cuda_step {
     const char *file; /* of kernels */
@@ -39,6 +47,12 @@ typedef struct pgi_cuda_step {
     void *function;
     int resident; /* blocks on a multiprocessor */
     bool early;   /* it may begin before the last step has ended: its kernel awaits that */
+
+    /* Whether its kernel takes pgi_cuda_maps too, before the memory; and whether tensors have boxes
+     * for them, of elements of that type (the driver's number), or there are none. */
+    bool takes_maps, has_boxes;
+    int map_type;
+    pgi_cuda_boxes x, dy, dx;
 
     pgi_cuda_address table; /* memory of the device that is the plan's, or 0 */
 

@@ -13,6 +13,9 @@
 #ifndef TESTS_FAKE_CUDA_CONTROL_H
 #define TESTS_FAKE_CUDA_CONTROL_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #define FAKE_CUDA_OBJECT "fake_cuda_object"
 
 /* Results, as the driver numbers them. */
@@ -33,6 +36,17 @@ enum {
     FAKE_CAPTURE_UNSUPPORTED = 900,
     FAKE_CAPTURE_INVALIDATED = 901
 };
+
+enum {
+    FAKE_MAP_AXES = 4
+};
+
+/* A tensor as a map has it; distances in bytes. */
+typedef struct fake_map {
+    uint64_t address, extent[FAKE_MAP_AXES], distance[FAKE_MAP_AXES - 1];
+    unsigned box[FAKE_MAP_AXES];
+    int type; /* 1 or 2: elements of 2 or 4 bytes */
+} fake_map;
 
 typedef struct fake_cuda_control {
     /* Calls since the last reset: of the function with that name in the driver, or, for NULL, of
@@ -61,6 +75,9 @@ typedef struct fake_cuda_control {
 
     /* Calls fn for every kernel that was not asked for. */
     void (*each_unasked)(void (*fn)(void *data, const char *kernel), void *data);
+
+    /* The last map that was made of a tensor, or one before it; whether there is one. */
+    bool (*last_map)(int before, fake_map *map);
 } fake_cuda_control;
 
 #endif

@@ -460,4 +460,5 @@ const fake_cuda_control fake_cuda_object = {
     .kernels_asked = kernels_asked,
     .unread_images = unread_images,
     .each_unasked = each_unasked,
+    .last_map = fake_last_map,
 };

@@ -74,6 +74,11 @@ typedef struct fake_work {
 /* Does it at once, or records it where the stream is being captured. */
 int fake_put(void *stream, const fake_work *work);
 
+/* --------------------------------------------------------------------- maps */
+
+/* As fake_cuda_control promises. */
+bool fake_last_map(int before, fake_map *map);
+
 /* ------------------------------------------------------------------- images */
 
 /* What is known of a kernel from its machine code. */

@@ -306,6 +306,7 @@ static void test_closing(void **state)
         "max2d:%s:%s:2x16x29x12:k11:p5:from=x:%s",
         "max2d:%s:%s:2x24x20x31:k9:p4:from=x:%s",
         "max2d:%s:%s:1x8x81x70:k9:p4:from=x:%s",
+        "max2d:%s:%s:1x1072x11x33:k9:p4:from=x:%s", /* more than there are blocks for */
         "max3d:%s:%s:2x9x1x17x20:k3x9x9:p1x4x4:from=x:%s",
         "max3d:%s:%s:1x2x1x20x20:k2x13x13:d2x1x1:p1x6x6:from=x:%s", /* windows of nothing */
     };

@@ -106,8 +106,8 @@ static void test_threads(void **state)
 static long allowed_calls(void)
 {
     static const char *const names[] = {
-        "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2", "cuPointerGetAttribute",
-        "cuStreamGetCtx",      "cuMemsetD8Async",    "cuLaunchKernelEx",
+        "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2", "cuPointerGetAttribute",  "cuStreamGetCtx",
+        "cuMemsetD8Async",     "cuLaunchKernelEx",   "cuTensorMapEncodeTiled",
     };
     long calls = 0;
     size_t i;
@@ -291,6 +291,77 @@ static void test_shared_memory(void **state)
     poolgrad_cuda_plan_destroy(small);
 }
 
+/* ---------------------------------------------------------------------- maps */
+
+static const char map_tensor[] = "cuTensorMapEncodeTiled";
+
+/* How many maps an execution asks for, with tensors moved by so many bytes. */
+static long maps_wanted(const char *problem, const char *strategy, size_t moved)
+{
+    poolgrad_cuda_plan *plan = cuda_host_plan(problem, strategy);
+    poolgrad_buffers buffers = cuda_host_buffers(plan);
+
+    buffers.dy = (const char *)buffers.dy + moved;
+    buffers.dx = (char *)buffers.dx + moved;
+    buffers.x = (const char *)buffers.x + moved;
+    execute(plan, &buffers, NULL, problem, strategy);
+    poolgrad_cuda_plan_destroy(plan);
+    return fake->calls(map_tensor);
+}
+
+/* The tensor of a map that was made is that of 2x16x20x30 with channels last. */
+static void expect_map(int before, const void *tensor, unsigned rows, uint64_t size)
+{
+    fake_map map;
+
+    assert_true(fake->last_map(before, &map));
+    assert_int_equal(map.address, (uintptr_t)tensor);
+    assert_int_equal(map.type * 2, size);
+    assert_int_equal(map.extent[0], 16);
+    assert_int_equal(map.extent[1], 30);
+    assert_int_equal(map.extent[2], 20);
+    assert_int_equal(map.extent[3], 2);
+    assert_int_equal(map.distance[0], 16 * size);
+    assert_int_equal(map.distance[1], 30 * 16 * size);
+    assert_int_equal(map.distance[2], 20 * 30 * 16 * size);
+    assert_int_equal(map.box[0], 8);
+    assert_int_equal(map.box[1], 30);
+    assert_int_equal(map.box[2], rows);
+    assert_int_equal(map.box[3], 1);
+}
+
+/* What the copy engine is told of tensors, and where it is told nothing: channels that are no whole
+ * blocks, and no room for a stage. A tensor that it does not take does no harm. */
+static void test_maps(void **state)
+{
+    static const char problem[] = "max2d:f32:nhwc:2x16x20x30:k9:p4:from=x";
+    static const char halves[] = "max2d:bf16:nhwc:2x16x20x30:k9:p4:from=x";
+    poolgrad_cuda_plan *plan = cuda_host_plan(problem, NULL);
+    const poolgrad_buffers buffers = cuda_host_buffers(plan);
+    long wanted;
+
+    (void)state;
+    poolgrad_cuda_plan_destroy(plan);
+    wanted = maps_wanted(problem, NULL, 0);
+#ifdef POOLGRAD_TEST_KERNELS
+    assert_true(wanted > 0 || getenv("FAKE_CUDA_SHARED") || getenv("FAKE_CUDA_COMPUTE"));
+#endif
+    if (wanted == 0)
+        return; /* no kernels for that, or no room */
+    assert_int_equal(wanted, 3);
+    expect_map(2, buffers.x, 20, 4);
+    expect_map(1, buffers.dy, 20, 4);
+    expect_map(0, buffers.dx, 1, 4);
+    assert_int_equal(maps_wanted(problem, NULL, 4), 1);
+    assert_int_equal(maps_wanted(halves, "closing", 0), 3);
+    expect_map(2, buffers.x, 20, 2);
+    expect_map(1, buffers.dy, 20, 2);
+    expect_map(0, buffers.dx, 1, 2);
+    assert_int_equal(maps_wanted("max2d:f32:nhwc:2x12x20x30:k9:p4:from=x", NULL, 0), 0);
+    assert_int_equal(maps_wanted("max2d:f32:nchw:2x16x20x30:k9:p4:from=x", NULL, 0), 0);
+    assert_int_equal(maps_wanted("max2d:f32:nhwc:2x16x42x42:k13:p6:from=x", "closing", 0), 0);
+}
+
 /* ------------------------------------------------------------------- kernels */
 
 static void print_kernel(void *data, const char *kernel)
@@ -352,8 +423,8 @@ static void try_around(int side)
     int i;
 
     for (i = 0; i < 6; i++) {
-        snprintf(text, sizeof text, "max2d:%s:%s:2x9x20x20:k%d:p%d:from=x", types[i / 2],
-                 i % 2 ? "nxc" : "ncx", side, side / 2);
+        snprintf(text, sizeof text, "max2d:%s:%s:2x%dx20x20:k%d:p%d:from=x", types[i / 2],
+                 i % 2 ? "nxc" : "ncx", i % 2 ? 16 : 9, side, side / 2);
         assert_int_equal(poolgrad_desc_parse(text, &desc, NULL), POOLGRAD_OK);
         try_strategies(&desc, strategy_count, NULL);
     }
@@ -467,6 +538,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup(test_random, find_strategies),
         cmocka_unit_test_setup(test_large, find_strategies),
         cmocka_unit_test(test_shared_memory),
+        cmocka_unit_test(test_maps),
         cmocka_unit_test(test_bad_indices),
         cmocka_unit_test_setup(test_kernels, find_strategies),
     };

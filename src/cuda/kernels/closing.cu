@@ -17,20 +17,30 @@
 // For that no two values may be equal. Those of two bytes are made different by their places. f32
 // is taken as it is: where windows were found to be of two places, a value is NaN, or more have won
 // than can be listed, planes are closed again with values and places in 64 bits.
+//
+// With channels side by side a block has 32 or 16 bytes of every place, and there is one on a
+// multiprocessor. It stays, and has one group of planes after the other: while these are closed the
+// copy engine brings dy and clears dx, and while winners collect it brings the next x.
 #include "cuda/kernels/closing.cuh"
 #include "cuda/kernels/plane.cuh"
 #include "cuda/kernels/vector.cuh"
 
+#include <type_traits>
+
 constexpr int MANY = 1 << 30; // windows, more than there are
 
 // Some planes of a block, as a thread sees them, which has a run of a row and one of a column.
-template <typename Rule, typename T, int KERNEL, bool ACROSS> struct pgi_closer {
+// STAGED: planes lie side by side, and the copy engine brings x and dy and clears dx.
+template <typename Rule, typename T, int KERNEL, bool ACROSS, bool STAGED = false>
+struct pgi_closer {
     typedef typename Rule::Key Key;
     static constexpr int RUN = KERNEL + 1, PAD = KERNEL / 2, V = 16 / sizeof(T);
     static_assert(KERNEL <= ROWS);
 
     const pgi_cuda_closing &all;
+    const unsigned block;
     const pgi_room<Key> room;
+    pgi_engine<T> *const engine;
     const pgi_task of_row, of_column;
     T *const target;
     bool exists; // the column's run, and its plane
@@ -38,15 +48,15 @@ template <typename Rule, typename T, int KERNEL, bool ACROSS> struct pgi_closer 
     T *dx;
     pgi_word<T> word[RUN]; // of the column, x or dy
 
-    __device__ pgi_closer(const pgi_cuda_closing &all, const pgi_cuda_memory &memory, int first,
-                          int members)
-        : all(all), room(all, members),
+    __device__ pgi_closer(const pgi_cuda_closing &all, const pgi_cuda_memory &memory,
+                          unsigned block, int first, int members, pgi_engine<T> *engine = nullptr)
+        : all(all), block(block), room(all, members), engine(engine),
           of_row(task_of<ACROSS, RUN>(all.rows, all.by_rows, all.columns, members)),
           of_column(task_of<ACROSS, RUN>(all.columns, all.by_columns, all.rows, members)),
           target((T *)memory.target)
     {
         const unsigned number =
-            blockIdx.x * (unsigned)all.members + (unsigned)(first + of_column.member);
+            block * (unsigned)all.members + (unsigned)(first + of_column.member);
         const unsigned batch = number / all.channels, channel = number - batch * all.channels;
         const int64_t begin = plane_offset(all.dx, batch, channel);
 
@@ -121,6 +131,14 @@ template <typename Rule, typename T, int KERNEL, bool ACROSS> struct pgi_closer 
 
     // -------------------------------------------------------------- memory
 
+    __device__ static pgi_word<T> word_at(const T *shared)
+    {
+        if constexpr (sizeof(T) == 2)
+            return shared->bits;
+        else
+            return *(const pgi_word<T> *)shared;
+    }
+
     __device__ void load(const T *from, const pgi_cuda_strides &strides)
     {
         const T *next = from + offset_of(strides, of_column.begin, of_column.line);
@@ -128,6 +146,17 @@ template <typename Rule, typename T, int KERNEL, bool ACROSS> struct pgi_closer 
 #pragma unroll
         for (int j = 0; j < RUN; j++, next += strides.row)
             word[j] = load_word(next);
+    }
+
+    // x, from where columns will be.
+    __device__ void take_x()
+    {
+        const int place = of_column.begin * all.columns + of_column.line;
+        const T *next = engine->x + place * PGI_CLOSING_MEMBERS + of_column.member;
+
+#pragma unroll
+        for (int j = 0; j < RUN; j++, next += all.columns * PGI_CLOSING_MEMBERS)
+            word[j] = word_at(next);
     }
 
     // The plane as if nobody had won.
@@ -220,7 +249,7 @@ template <typename Rule, typename T, int KERNEL, bool ACROSS> struct pgi_closer 
 #pragma unroll
         for (int j = 0; j < RUN; j++)
             if (winners >> j & 1) {
-                if ((unsigned)number < (unsigned)all.listed) {
+                if ((unsigned)number < (unsigned)room.listed) {
                     room.winner[number] = winner_at(j).with(rows_around(of_column.begin + j));
                     room.key[number] = Rule::turned(key_of(j));
                 }
@@ -260,7 +289,10 @@ template <typename Rule, typename T, int KERNEL, bool ACROSS> struct pgi_closer 
     {
         const int member = winner.member(), top = winner.row() - PAD, left = winner.column();
         const Key *const maxima = room.by_row + member * all.row_room + left;
-        const T *const terms = (const T *)room.by_column + member * all.term_room + left - PAD;
+        constexpr int APART = STAGED ? PGI_CLOSING_MEMBERS : 1;
+        const T *const terms =
+            STAGED ? engine->dy + (left - PAD) * APART + member
+                   : (const T *)room.by_column + member * all.term_room + left - PAD;
         float sum = 0;
         int windows = 0;
 
@@ -268,12 +300,12 @@ template <typename Rule, typename T, int KERNEL, bool ACROSS> struct pgi_closer 
         for (unsigned rows = winner.rows(); rows; rows &= rows - 1) {
             const int row = top + __ffs((int)rows) - 1;
             const Key *const maximum = maxima + row * all.row_pitch;
-            const T *const term = terms + row * all.columns;
+            const T *const term = terms + row * all.columns * APART;
 
 #pragma unroll
             for (int k = 0; k < KERNEL; k++)
                 if (maximum[k] == key) {
-                    sum = sum + widen(term[k]);
+                    sum = sum + widen(term[k * APART]);
                     windows++;
                 }
         }
@@ -287,20 +319,30 @@ template <typename Rule, typename T, int KERNEL, bool ACROSS> struct pgi_closer 
 
     __device__ void find_closing()
     {
+        if (STAGED)
+            engine->of_x.await();
         if (exists) {
             Key *next = in_rows();
 
-            load(x, all.x);
-            clear();
+            if (STAGED) {
+                take_x();
+            } else {
+                load(x, all.x);
+                clear();
+            }
 #pragma unroll
             for (int j = 0; j < RUN; j++, next += all.row_pitch)
                 *next = key_of(j);
         }
         if (of_row.exists && of_row.begin == 0)
             surround(row(), all.columns);
+        if (STAGED)
+            hand_over(); // the last dy
+        __syncthreads();
+        if (STAGED)
+            engine->start(block);
         if (of_column.exists && of_column.begin == 0)
             surround(column(), all.rows);
-        __syncthreads();
         if (of_row.exists)
             sweep<false>(row(), in_columns(), all.column_pitch);
         if constexpr (!Rule::DISTINCT)
@@ -313,6 +355,26 @@ template <typename Rule, typename T, int KERNEL, bool ACROSS> struct pgi_closer 
         if (of_row.exists)
             sweep<false>(row(), in_columns(), all.column_pitch);
         __syncthreads();
+    }
+
+    // Behind this, and a barrier of the block, columns are no longer needed.
+    __device__ void release_columns() const
+    {
+        if (STAGED)
+            hand_over();
+        __syncthreads();
+        if (STAGED)
+            engine->fetch_x(block + gridDim.x);
+    }
+
+    // Terms are there, and zeros, behind a barrier.
+    __device__ void await_terms() const
+    {
+        if constexpr (STAGED) {
+            engine->await();
+        } else {
+            await_groups<0>();
+        }
     }
 
     // The winners on the list, not more than there are threads.
@@ -329,8 +391,8 @@ template <typename Rule, typename T, int KERNEL, bool ACROSS> struct pgi_closer 
             rows = __popc(winner.rows());
             number = atomicAdd(room.with_rows + rows, 1);
         }
-        __syncthreads();
-        if (exists)
+        release_columns();
+        if (!STAGED && exists)
             put_terms();
         if (thread < listed) {
 #pragma unroll
@@ -339,7 +401,7 @@ template <typename Rule, typename T, int KERNEL, bool ACROSS> struct pgi_closer 
             room.winner[number] = winner;
             room.key[number] = key;
         }
-        await_groups<0>();
+        await_terms();
         __syncthreads();
         if (thread < listed)
             collect(room.winner[thread], room.key[thread]);
@@ -354,10 +416,10 @@ template <typename Rule, typename T, int KERNEL, bool ACROSS> struct pgi_closer 
 
             room.winner[i] = winner.with(rows_of(winner, &room.key[i]));
         }
-        __syncthreads();
-        if (exists)
+        release_columns();
+        if (!STAGED && exists)
             put_terms();
-        await_groups<0>();
+        await_terms();
         __syncthreads();
         collect_listed(listed);
     }
@@ -373,18 +435,27 @@ template <typename Rule, typename T, int KERNEL, bool ACROSS> struct pgi_closer 
     // More than can be listed, in several turns.
     __device__ void settle_many(unsigned winners, int number, int count)
     {
-        if (exists) {
+        if (STAGED)
+            release_columns();
+        if (!STAGED && exists) {
             put_terms();
             if (!is_copied()) // dy is in its place
                 load(x, all.x);
         }
-        await_groups<0>();
+        await_terms();
 #pragma unroll 1
-        for (int done = 0; done < count; done += all.listed) {
+        for (int done = 0; done < count; done += room.listed) {
             list_some(winners, number - done);
             __syncthreads();
-            collect_listed(min(count - done, all.listed));
+            collect_listed(min(count - done, room.listed));
         }
+    }
+
+    // Others will do it.
+    __device__ void give_up() const
+    {
+        release_columns();
+        await_terms();
     }
 
     __device__ void run()
@@ -398,59 +469,124 @@ template <typename Rule, typename T, int KERNEL, bool ACROSS> struct pgi_closer 
             winners = find_winners();
             if (winners)
                 number = atomicAdd(room.count, __popc(winners));
-            if (winners && number + RUN <= all.listed)
+            if (winners && number + RUN <= room.listed)
                 list(winners, number);
-            if (!is_copied())
+            if (!STAGED && !is_copied())
                 load(dy, all.dy);
         }
         __syncthreads();
         count = *room.count;
         if (count <= (int)blockDim.x)
             settle(count);
-        else if (count + RUN <= all.listed)
+        else if (count + RUN <= room.listed)
             settle_unsorted(count);
         else if constexpr (Rule::DISTINCT)
             settle_many(winners, number, count);
+        else
+            give_up();
     }
 };
 
+// Halves of a block's planes, a bit each.
 template <typename T, int KERNEL, bool ACROSS>
-__device__ static void closing(const pgi_cuda_closing &all, const pgi_cuda_memory &memory)
+__device__ static void close_halves(const pgi_cuda_closing &all, const pgi_cuda_memory &memory,
+                                    unsigned block, unsigned halves)
 {
-    if constexpr (sizeof(T) == 2) {
-        pgi_closer<pgi_placed<T>, T, KERNEL, ACROSS>(all, memory, 0, all.members).run();
-    } else {
-        const pgi_room<float> room(all, all.members);
-        const int half = max(all.members / 2, 1); // what there is room for with 64 bits
-        unsigned again = 0;
+    const int half = half_of(all);
 
-        pgi_closer<pgi_plain, T, KERNEL, ACROSS>(all, memory, 0, all.members).run();
-        for (int member = 0; member < all.members; member++)
-            if (blockIdx.x * (unsigned)all.members + (unsigned)member < all.planes &&
-                room.windows[member] != all.places)
-                again |= 1u << member / half;
-        __syncthreads();
 #pragma unroll 1
-        for (int i = 0; again >> i; i++)
-            if (again >> i & 1)
-                pgi_closer<pgi_placed<T>, T, KERNEL, ACROSS>(all, memory, i * half, half).run();
+    for (int i = 0; halves >> i; i++)
+        if (halves >> i & 1)
+            pgi_closer<pgi_placed<T>, T, KERNEL, ACROSS>(all, memory, block, i * half, half).run();
+}
+
+template <typename T> using pgi_rule = std::conditional_t<sizeof(T) == 2, pgi_placed<T>, pgi_plain>;
+
+// A plane lies in one piece.
+template <typename T, int KERNEL>
+__device__ static void close_along(const pgi_cuda_closing &all, const pgi_cuda_memory &memory)
+{
+    pgi_closer<pgi_rule<T>, T, KERNEL, false>(all, memory, blockIdx.x, 0, all.members).run();
+    if constexpr (!pgi_rule<T>::DISTINCT)
+        close_halves<T, KERNEL, false>(all, memory, blockIdx.x, find_doubtful(all, blockIdx.x));
+}
+
+// Planes lie side by side, and threads load x and dy and clear dx. Returns the halves that are to
+// be closed again, two bits a turn: behind all turns, since that needs more registers.
+template <typename T, int KERNEL>
+__device__ static unsigned close_loaded(const pgi_cuda_closing &all, const pgi_cuda_memory &memory)
+{
+    unsigned doubtful = 0;
+    int turn = 0;
+
+#pragma unroll 1
+    for (unsigned block = blockIdx.x; block < all.blocks; block += gridDim.x, turn++) {
+        pgi_closer<pgi_rule<T>, T, KERNEL, true>(all, memory, block, 0, all.members).run();
+        if constexpr (!pgi_rule<T>::DISTINCT)
+            doubtful |= find_doubtful(all, block) << 2 * turn;
     }
+    return doubtful;
+}
+
+// The same, but the copy engine does that.
+template <typename T, int KERNEL>
+__device__ static unsigned close_staged(const pgi_cuda_closing &all, const pgi_cuda_memory &memory,
+                                        const pgi_cuda_maps &maps)
+{
+    pgi_engine<T> engine(all, maps);
+    unsigned doubtful = 0;
+    int turn = 0;
+
+    engine.prepare();
+    __syncthreads();
+    engine.fetch_x(blockIdx.x);
+#pragma unroll 1
+    for (unsigned block = blockIdx.x; block < all.blocks; block += gridDim.x, turn++) {
+        pgi_closer<pgi_rule<T>, T, KERNEL, true, true>(all, memory, block, 0, all.members, &engine)
+            .run();
+        if constexpr (!pgi_rule<T>::DISTINCT)
+            doubtful |= find_doubtful(all, block) << 2 * turn;
+    }
+    return doubtful;
+}
+
+template <typename T, int KERNEL>
+__device__ static void close_across(const pgi_cuda_closing &all, const pgi_cuda_memory &memory,
+                                    const pgi_cuda_maps &maps)
+{
+    unsigned doubtful = maps.there ? close_staged<T, KERNEL>(all, memory, maps)
+                                   : close_loaded<T, KERNEL>(all, memory);
+
+    if constexpr (!pgi_rule<T>::DISTINCT)
+#pragma unroll 1
+        for (unsigned block = blockIdx.x; doubtful; block += gridDim.x, doubtful >>= 2)
+            close_halves<T, KERNEL, true>(all, memory, block, doubtful & 3);
 }
 
 // Blocks have 1024 threads at most. Elements of two bytes need so few registers that five blocks of
 // 256 threads fit on a multiprocessor.
-#define CLOSING(name, registers, type, kernel, across)                                             \
+#define CLOSING(name, registers, type, kernel)                                                     \
     extern "C" __global__ void registers pgi_closing_##name(                                       \
         const __grid_constant__ pgi_cuda_closing all, const pgi_cuda_memory memory)                \
     {                                                                                              \
-        closing<type, kernel, across>(all, memory);                                                \
+        close_along<type, kernel>(all, memory);                                                    \
+    }
+
+#define CLOSING_ACROSS(name, type, kernel)                                                         \
+    extern "C" __global__ void __launch_bounds__(1024) pgi_closing_across_##name(                  \
+        const __grid_constant__ pgi_cuda_closing all, const __grid_constant__ pgi_cuda_maps maps,  \
+        const pgi_cuda_memory memory)                                                              \
+    {                                                                                              \
+        close_across<type, kernel>(all, memory, maps);                                             \
     }
 
 #define CLOSING_SIDE(side)                                                                         \
-    CLOSING(side##_f32, __launch_bounds__(1024), float, side, false)                               \
-    CLOSING(side##_f16, __maxnreg__(48), pgi_f16, side, false)                                     \
-    CLOSING(side##_bf16, __maxnreg__(48), pgi_bf16, side, false)                                   \
-    CLOSING(across_##side##_f32, __launch_bounds__(1024), float, side, true)
+    CLOSING(side##_f32, __launch_bounds__(1024), float, side)                                      \
+    CLOSING(side##_f16, __maxnreg__(48), pgi_f16, side)                                            \
+    CLOSING(side##_bf16, __maxnreg__(48), pgi_bf16, side)                                          \
+    CLOSING_ACROSS(side##_f32, float, side)                                                        \
+    CLOSING_ACROSS(side##_f16, pgi_f16, side)                                                      \
+    CLOSING_ACROSS(side##_bf16, pgi_bf16, side)
 
 CLOSING_SIDE(9)
 CLOSING_SIDE(11)

@@ -5,6 +5,7 @@
 
 #include "cuda/kernels/bid.cuh"
 #include "cuda/kernels/closing.h"
+#include "cuda/kernels/map.cuh"
 #include "cuda/kernels/quotient.cuh"
 
 constexpr int ROWS = PGI_CLOSING_SIDE;
@@ -102,23 +103,25 @@ template <typename Key> struct pgi_room {
     int *windows;    /* of planes: those that winners have taken for theirs */
     int *with_rows;  /* how many winners have so many rows */
     int *count;      /* of winners */
+    int listed;      /* winners, at a time */
+    Key *key;        /* of those listed, turned round */
     pgi_winner *winner;
-    Key *key; /* of those listed, turned round */
     Key *by_row, *by_column;
 
     __device__ pgi_room(const pgi_cuda_closing &all, int members)
     {
-        extern __shared__ __align__(16) char shared[];
+        extern __shared__ __align__(128) char shared[];
 
         target = (int64_t *)shared;
         windows = (int *)(target + PGI_CLOSING_MEMBERS);
         with_rows = windows + PGI_CLOSING_MEMBERS;
         count = with_rows + ROWS + 1;
-        static_assert(8 * PGI_CLOSING_MEMBERS + 4 * (PGI_CLOSING_MEMBERS + ROWS + 2) <=
-                      PGI_CLOSING_FIXED);
-        winner = (pgi_winner *)(shared + PGI_CLOSING_FIXED);
-        key = (Key *)(winner + all.listed);
-        by_row = (Key *)((char *)key + all.listed * all.key_size);
+        static_assert(8 * PGI_CLOSING_MEMBERS + 4 * (PGI_CLOSING_MEMBERS + ROWS + 2) + 16 <=
+                      PGI_CLOSING_FIXED); /* the engine's barriers, too */
+        listed = (int)(all.list_room / (sizeof(Key) + sizeof(pgi_winner)));
+        key = (Key *)(shared + PGI_CLOSING_FIXED);
+        winner = (pgi_winner *)(key + listed);
+        by_row = (Key *)(shared + PGI_CLOSING_FIXED + all.list_room);
         by_column = by_row + members * all.row_room;
     }
 
@@ -126,6 +129,99 @@ template <typename Key> struct pgi_room {
     {
         if (threadIdx.x < PGI_CLOSING_MEMBERS + ROWS + 2)
             windows[threadIdx.x] = 0;
+    }
+};
+
+/* Planes that there is room for with keys of 64 bits. */
+__device__ inline int half_of(const pgi_cuda_closing &all)
+{
+    return max(all.members / 2, 1);
+}
+
+/* In which halves of a block's planes windows were found to be of two places, or of none: a bit
+ * each. Called by all threads. */
+__device__ inline unsigned find_doubtful(const pgi_cuda_closing &all, unsigned block)
+{
+    const pgi_room<float> room(all, all.members);
+    unsigned halves = 0;
+
+    for (int member = 0; member < all.members; member++)
+        if (block * (unsigned)all.members + (unsigned)member < all.planes &&
+            room.windows[member] != all.places)
+            halves |= 1u << member / half_of(all);
+    __syncthreads();
+    return halves;
+}
+
+/* What the copy engine does for a block that has planes side by side, of one image at a time: it
+ * brings x to where columns will be, dy to a stage of its own, and clears dx. */
+template <typename T> struct pgi_engine {
+    static constexpr int PLACE = PGI_CLOSING_MEMBERS * (int)sizeof(T);
+
+    const pgi_cuda_closing &all;
+    const pgi_cuda_maps &maps;
+    pgi_arrival of_x, of_dy;
+    T *x, *dy;
+    uint4 *zeros;
+
+    __device__ pgi_engine(const pgi_cuda_closing &all, const pgi_cuda_maps &maps)
+        : all(all), maps(maps), x((T *)pgi_room<int32_t>(all, all.members).by_column)
+    {
+        extern __shared__ __align__(128) char shared[];
+
+        of_x.barrier = (uint64_t *)(shared + PGI_CLOSING_FIXED) - 2;
+        of_dy.barrier = of_x.barrier + 1;
+        dy = (T *)(shared + all.stage);
+        zeros = (uint4 *)(shared + all.zeros);
+    }
+
+    /* By all threads, before a barrier of the block. */
+    __device__ void prepare() const
+    {
+        if (threadIdx.x == 0) {
+            of_x.begin();
+            of_dy.begin();
+        }
+        for (int i = (int)threadIdx.x; i < all.columns * PLACE / 16; i += (int)blockDim.x)
+            zeros[i] = uint4{0, 0, 0, 0};
+        hand_over();
+    }
+
+    /* By all threads, behind a barrier before which they have handed over columns. */
+    __device__ void fetch_x(unsigned block) const
+    {
+        if (threadIdx.x == 0 && block < all.blocks)
+            of_x.fetch(x, maps.x, channel(block), batch(block), PLACE * all.places);
+    }
+
+    /* By all threads, behind a barrier before which they have handed over dy; a thread of every
+     * warp sends zeros. */
+    __device__ void start(unsigned block) const
+    {
+        const int warp = (int)threadIdx.x / 32, warps = (int)blockDim.x / 32;
+
+        if (threadIdx.x == 0)
+            of_dy.fetch(dy, maps.dy, channel(block), batch(block), PLACE * all.places);
+        if (threadIdx.x % 32 == 0)
+            for (int row = warp; row < all.rows; row += warps)
+                send_row(maps.dx, zeros, channel(block), row, batch(block));
+    }
+
+    /* dy is there, and dx cleared, behind a barrier. */
+    __device__ void await()
+    {
+        of_dy.await();
+        await_sent();
+    }
+
+  private:
+    __device__ int batch(unsigned block) const
+    {
+        return (int)(block * PGI_CLOSING_MEMBERS / all.channels);
+    }
+    __device__ int channel(unsigned block) const
+    {
+        return (int)(block * PGI_CLOSING_MEMBERS % all.channels);
     }
 };
 
