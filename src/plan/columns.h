@@ -14,6 +14,7 @@ typedef enum pgi_columns_way {
     PGI_BY_ROWS,      /* pgi_columns_sum, row by row */
     PGI_IN_TURNS,     /* the kernel finish, by `last` */
     PGI_BEHIND_HEADS, /* likewise, row by row, after pgi_columns_tiers */
+    PGI_BY_PLACES,    /* likewise, place by place, by pgi_columns_place(s) */
     PGI_BY_PICKS      /* the kernel finish_picks, by `picks` */
 } pgi_columns_way;
 
@@ -41,6 +42,15 @@ void pgi_columns_region(pgi_columns *columns, const pgi_cascade *cascade, char *
 
 /* Makes the tiers of a row. */
 void pgi_columns_tiers(const pgi_columns *columns, const void *row);
+
+/* What sums place i of the targets, its lanes alone. */
+pgi_last_axis pgi_columns_place(const pgi_columns *columns, int64_t i);
+
+/* Sums `count` rows place by place, with `finish`, to elements of `size` bytes; what is ahead is
+ * fetched meanwhile. */
+void pgi_columns_places(const pgi_columns *columns, pgi_finish_fn *finish, char *to, int64_t pitch,
+                        size_t size, const void *const *rows, int count, double alpha, bool stream,
+                        pgi_ahead ahead);
 
 /* A row of a cascade summed along the last axis: places * lanes reals. */
 const char *pgi_columns_sum(const pgi_columns *columns, const void *row);

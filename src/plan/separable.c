@@ -176,6 +176,11 @@ static int sum_some(pgi_average *average, int64_t d, int64_t h, int done, int co
                                          &average->columns.picks, 1, false,
                                          look_ahead(average, d, h, done, count));
         return count;
+    case PGI_BY_PLACES:
+        pgi_columns_places(&average->columns, plan->kernels.finish_reals, results,
+                           average->result_pitch, plan->kernels.real, rows + done, count, 1, false,
+                           look_ahead(average, d, h, done, count));
+        return count;
     case PGI_IN_TURNS:
         break;
     }
@@ -225,6 +230,11 @@ static void take_sums(void *context, int64_t d, int64_t h, int count, const void
         plan->kernels.finish_picks(
             target_row(average, d, h), pitch, rows, count, &average->columns.picks,
             plan->scale.alpha, average->work->stream_inside, look_ahead(average, d, h, 0, count));
+        break;
+    case PGI_BY_PLACES:
+        pgi_columns_places(&average->columns, plan->kernels.finish, target_row(average, d, h),
+                           pitch, plan->problem.element_size, rows, count, plan->scale.alpha,
+                           average->work->stream_inside, look_ahead(average, d, h, 0, count));
         break;
     case PGI_IN_TURNS:
         plan->kernels.finish(target_row(average, d, h), pitch, rows, count, &average->columns.last,
@@ -320,6 +330,42 @@ static bool store_at_once(pgi_average *average, int64_t d, int64_t h, int done, 
     return true;
 }
 
+/* The same place by place, each with its own run and divisor: stored, or quotients. */
+static bool divide_places(pgi_average *average, int64_t d, int64_t h, int done, int count,
+                          const void *const *rows)
+{
+    const poolgrad_plan *plan = average->plan;
+    const pgi_cascade *cascade = &average->cascade;
+    const bool dense = average->dense;
+    const size_t group =
+        (size_t)cascade->lanes * (dense ? plan->problem.element_size : plan->kernels.real);
+    char *to = dense ? target_row(average, d, h + done) : quotient_row(average, done);
+    int64_t w;
+
+    if (average->columns.way != PGI_BY_PLACES)
+        return false;
+    for (w = cascade->begin[2]; w < cascade->end[2]; w++, to += group) {
+        const pgi_last_axis place = pgi_columns_place(&average->columns, w - cascade->begin[2]);
+        const pgi_ahead ahead = {NULL, NULL};
+        pgi_divisors by;
+        bool good;
+
+        places_alike(average, w, &by);
+        if (!pgi_can_divide(&place, &by))
+            return false;
+        if (dense)
+            good = plan->kernels.finish(to, plan->problem.target.stride[PGI_SPATIAL + 1],
+                                        rows + done, count, &place, &by, plan->scale.alpha,
+                                        average->work->stream_inside, ahead);
+        else
+            good = plan->kernels.finish_reals(to, average->result_pitch, rows + done, count, &place,
+                                              &by, 1, false, ahead);
+        if (!good)
+            return false;
+    }
+    return true;
+}
+
 /* The forward pass: sums are still to be divided. */
 static void take_to_divide(void *context, int64_t d, int64_t h, int count, const void *const *rows)
 {
@@ -335,7 +381,8 @@ static void take_to_divide(void *context, int64_t d, int64_t h, int count, const
              some++)
             ;
         average->divisors = *pgi_divisors_of(&average->rows, outer);
-        if (store_at_once(average, d, h, done, some, rows))
+        if (store_at_once(average, d, h, done, some, rows) ||
+            divide_places(average, d, h, done, some, rows))
             continue;
         some = sum_some(average, d, h, done, some, rows, &sums);
         divide_sums(average, d, h + done, some, sums, quotient_row(average, done));

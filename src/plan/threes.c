@@ -340,6 +340,17 @@ static void find_plain(pgi_threes_work *threes)
     threes->plain[forward] = (pgi_range){windows.begin + begin, windows.begin + end};
 }
 
+/* Elements ahead of what is loaded that are fetched: of rows that lie apart, whole groups of them.
+ */
+static int64_t elements_ahead(const poolgrad_plan *plan)
+{
+    const pgi_tensor *source = &plan->problem.source;
+    const int64_t pitch = source->stride[3], row = source->extent[4] * plan->block;
+    const int64_t ahead = AHEAD / (int64_t)plan->problem.element_size;
+
+    return pitch <= row ? ahead : pgi_ceil_div(ahead, pitch * PGI_THREES) * pitch * PGI_THREES;
+}
+
 static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, int64_t end,
                 void *workspace)
 {
@@ -360,7 +371,7 @@ static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, 
                   .first = target->offset[4] + lead(problem, 2) - 2 - source->offset[4],
                   .width = source->extent[4],
                   .to_pitch = target->stride[3] * (together > 1 ? 1 : PGI_THREES),
-                  .ahead = AHEAD / (int64_t)problem->element_size,
+                  .ahead = elements_ahead(plan),
                   .room = room + plan->room[ROOM_SUMS],
                   .room_places = room_places(plan),
                   .room_pitch = room_reals(plan),

@@ -80,44 +80,64 @@ PGI_ALWAYS_INLINE void PGI_NAME(store_turned, ELEMENT)(STORED *to, int64_t step,
             PGI_NAME(store_scaled, ELEMENT)(to + (lane + i) * step, square[i], places, scaling);
 }
 
-/* Lines whose places all lie side by side. They are streamed if every vector is a line of the
- * cache; if not, the last vector of places overlaps the one before, unless that would count twice.
- */
+/* Places that fill a cache line: they are stored together. */
+#define SPOTS (PGI_LINE_BYTES / (int)sizeof(STORED))
+
+/* The places of up to a line. If all is whole vectors, or may be stored twice, the last vector of
+ * places overlaps the one before. */
+PGI_ALWAYS_INLINE void PGI_NAME(store_spots, ELEMENT)(STORED *to, const pgi_groups *groups,
+                                                      const REAL *const *group, int64_t places,
+                                                      SCALING scaling)
+{
+    const int64_t lanes = groups->lanes, step = groups->lane_step;
+    const bool overlap = places >= LANES && !scaling.accumulate;
+    int64_t lane, spot;
+
+    for (lane = 0; lane < lanes; lane += LANES) {
+        const int64_t count = lanes - lane < LANES ? lanes - lane : LANES;
+
+        for (spot = 0; spot < places; spot += LANES) {
+            if (overlap && spot > places - LANES)
+                spot = places - LANES;
+            if (count == LANES && places - spot >= LANES)
+                PGI_NAME(store_turned, ELEMENT)
+            (to + spot, step, group + spot, LANES, lane, LANES, scaling);
+            else PGI_NAME(store_turned, ELEMENT)(to + spot, step, group + spot,
+                                                 places - spot < LANES ? places - spot : LANES,
+                                                 lane, count, scaling);
+        }
+    }
+}
+
+/* Lines whose places all lie side by side. Cache lines of them are streamed, if they are whole; if
+ * not, the last vector of places overlaps those before, unless that would count twice. */
 static void PGI_NAME(store_lines, ELEMENT)(STORED *to, const pgi_groups *groups, const REAL *reals,
                                            int64_t pitch, const pgi_scale *scale, bool stream)
 {
     const REAL beta = (REAL)scale->beta;
-    const SCALING scaling = {SET((REAL)scale->alpha), SET(beta), beta != 0,
-                             stream && beta == 0 && LANES * sizeof *to % PGI_LINE_BYTES == 0 &&
-                                 (uintptr_t)to % PGI_LINE_BYTES == 0 &&
-                                 groups->lane_step % LANES == 0};
-    const int64_t all = groups->lines * groups->places, lanes = groups->lanes;
-    const REAL *group[PGI_LANES(REAL_NAME)] = {reals};
-    const int64_t step = groups->lane_step;
-    const bool overlap = !scaling.accumulate && !scaling.past;
-    int64_t place, lane, i, in_line = 0;
+    SCALING scaling = {SET((REAL)scale->alpha), SET(beta), beta != 0, false};
+    const bool past = stream && beta == 0 && (uintptr_t)to % PGI_LINE_BYTES == 0 &&
+                      groups->lane_step % SPOTS == 0;
+    const int64_t all = groups->lines * groups->places;
+    const REAL *group[SPOTS] = {reals};
+    int64_t place, i, in_line = 0;
 
-    for (place = 0; place < all; place += LANES) {
-        const int64_t rest = all - place < LANES ? all - place : LANES;
-        const int64_t places = overlap && place > 0 ? LANES : rest;
-        STORED *here = to + place - (places - rest);
+    for (place = 0; place < all; place += SPOTS) {
+        const int64_t rest = all - place < SPOTS ? all - place : SPOTS;
+        const int64_t back =
+            !scaling.accumulate && !past && place > 0 && rest < LANES ? LANES - rest : 0;
 
-        for (i = 0; i < places - rest; i++)
-            group[i] = group[i + rest];
-        for (; i < places; i++) {
-            group[i] = reals + in_line * lanes;
+        for (i = 0; i < back; i++)
+            group[i] = group[SPOTS - back + i];
+        for (; i < back + rest; i++) {
+            group[i] = reals + in_line * groups->lanes;
             if (++in_line == groups->places) {
                 in_line = 0;
                 reals += pitch;
             }
         }
-        for (lane = 0; lane + LANES <= lanes && places == LANES; lane += LANES)
-            PGI_NAME(store_turned, ELEMENT)(here, step, group, LANES, lane, LANES, scaling);
-        for (; lane < lanes; lane += LANES) {
-            const int64_t count = lanes - lane < LANES ? lanes - lane : LANES;
-
-            PGI_NAME(store_turned, ELEMENT)(here, step, group, places, lane, count, scaling);
-        }
+        scaling.past = past && rest == SPOTS;
+        PGI_NAME(store_spots, ELEMENT)(to + place - back, groups, group, back + rest, scaling);
     }
 }
 
@@ -154,3 +174,4 @@ static void PGI_NAME(store, ELEMENT)(void *to, const pgi_groups *groups, const v
 }
 
 #undef SCALING
+#undef SPOTS

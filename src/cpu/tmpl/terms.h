@@ -74,17 +74,36 @@ PGI_ALWAYS_INLINE bool PGI_NAME(terms_row, ELEMENT)(REAL *restrict to, const STO
     return !PGI_VEC(below, REAL_NAME)(least);
 }
 
+/* Bytes of short rows that lie apart which are fetched ahead: the machine does so by itself only
+ * for rows without gaps. Long rows are enough for it. */
+#define APART_AHEAD 2048
+#define APART_LONG  1024
+
+/* So many elements ahead they are fetched; 0 if they need not be. */
+static inline int64_t PGI_NAME(ahead_apart, ELEMENT)(int64_t pitch, int64_t count)
+{
+    const int64_t bytes = count * (int64_t)sizeof(STORED);
+
+    return pitch <= count || bytes > APART_LONG || bytes == 0
+               ? 0
+               : (APART_AHEAD + bytes - 1) / bytes * pitch;
+}
+
 /* Some rows by one way to divide. */
 PGI_ALWAYS_INLINE void PGI_NAME(terms_by, ELEMENT)(REAL *to, int64_t to_pitch, const STORED *from,
                                                    int64_t from_pitch, int64_t rows, int64_t count,
                                                    const pgi_divisors *by, int step,
                                                    pgi_division how, bool room)
 {
-    int64_t row;
+    const int64_t ahead = PGI_NAME(ahead_apart, ELEMENT)(from_pitch, count);
+    int64_t row, at;
 
-    for (row = 0; row < rows; row++, to += to_pitch, from += from_pitch)
+    for (row = 0; row < rows; row++, to += to_pitch, from += from_pitch) {
+        for (at = 0; ahead && at < count; at += PGI_LINE_BYTES / (int)sizeof *from)
+            __builtin_prefetch(from + ahead + at, 0, 2);
         if (!PGI_NAME(terms_row, ELEMENT)(to, from, count, by, step, how, room))
             PGI_NAME(terms_row, ELEMENT)(to, from, count, by, step, PGI_DIVIDE, room);
+    }
 }
 
 static void PGI_NAME(terms_dense, ELEMENT)(REAL *to, int64_t to_pitch, const STORED *from,
@@ -185,7 +204,7 @@ static void PGI_NAME(terms, ELEMENT)(void *to, int64_t to_pitch, const void *fro
  * in long pieces. */
 #define SPOTS 256
 
-/* Where places of lines go, and what they are divided by. */
+/* Where places of lines go, and what they are divided by: at least a vector. */
 typedef struct PGI_NAME(spots, ELEMENT) {
     REAL *to[SPOTS];
     REAL divisor[SPOTS], high[SPOTS], low[SPOTS];
@@ -199,30 +218,31 @@ PGI_ALWAYS_INLINE bool PGI_NAME(collect_square,
                                          int64_t places, int64_t count, pgi_division how)
 {
     const VECTOR zero = SET(0);
+    BY by = {zero, zero, zero};
     VECTOR square[PGI_LANES(REAL_NAME)];
     vec_least least = vec_least_none();
     int i;
 
+    if (how != PGI_KEEP)
+        by = (BY){GET(spots->divisor + spot), GET(spots->high + spot), GET(spots->low + spot)};
     PGI_UNROLL
     for (i = 0; i < LANES; i++) {
         square[i] = zero;
-        if (i < count)
-            square[i] = places < LANES ? PGI_VEC(load_some, ELEMENT)(from + i * step, places)
-                                       : LOAD_VECTOR(from + i * step);
+        if (i < count) {
+            const VECTOR value = places < LANES
+                                     ? PGI_VEC(load_some, ELEMENT)(from + i * step, places)
+                                     : LOAD_VECTOR(from + i * step);
+
+            square[i] = PGI_NAME(divided, ELEMENT)(value, by, how, zero, &least);
+        }
     }
     PGI_NAME(transpose, REAL_NAME)(square);
     PGI_UNROLL
     for (i = 0; i < LANES; i++) {
-        if (i < places) {
-            const BY by = {SET(spots->divisor[spot + i]), SET(spots->high[spot + i]),
-                           SET(spots->low[spot + i])};
-            const VECTOR term = PGI_NAME(divided, ELEMENT)(square[i], by, how, zero, &least);
-
-            if (count < LANES)
-                PGI_VEC(store_some, REAL_NAME)(spots->to[spot + i] + lane, term, count);
-            else
-                PUT(spots->to[spot + i] + lane, term);
-        }
+        if (i < places && count < LANES)
+            PGI_VEC(store_some, REAL_NAME)(spots->to[spot + i] + lane, square[i], count);
+        else if (i < places)
+            PUT(spots->to[spot + i] + lane, square[i]);
     }
     return !PGI_VEC(below, REAL_NAME)(least);
 }
@@ -234,6 +254,7 @@ PGI_ALWAYS_INLINE void PGI_NAME(collect_spots, ELEMENT)(const PGI_NAME(spots, EL
                                                         int64_t step, int64_t lanes,
                                                         pgi_division how)
 {
+    const int64_t in_line = PGI_LINE_BYTES / (int64_t)sizeof *from;
     int64_t lane, spot, i;
 
 #define SQUARE(places, count, how)                                                                 \
@@ -247,7 +268,7 @@ PGI_ALWAYS_INLINE void PGI_NAME(collect_spots, ELEMENT)(const PGI_NAME(spots, EL
 
             if (places > LANES && spot > places - LANES)
                 spot = places - LANES;
-            for (i = LANES; i < 2 * LANES && lane + i < lanes; i++)
+            for (i = LANES; i < 2 * LANES && lane + i < lanes && spot % in_line == 0; i++)
                 __builtin_prefetch(from + (lane + i) * step + spot, 0, 2);
             good = count == LANES && places >= LANES ? SQUARE(LANES, LANES, how)
                                                      : SQUARE(places - spot, count, how);
@@ -300,6 +321,8 @@ static void PGI_NAME(collect_lines, ELEMENT)(REAL *to, int64_t pitch, const STOR
                 line++;
             }
         }
+        for (; i < LANES; i++)
+            spots.divisor[i] = spots.high[i] = spots.low[i] = 1;
 #define LANES_OF(how)                                                                              \
     PGI_NAME(collect_spots, ELEMENT)(&spots, places, from + place, step, groups->lanes, how)
         if (how == PGI_KEEP)
@@ -312,6 +335,18 @@ static void PGI_NAME(collect_lines, ELEMENT)(REAL *to, int64_t pitch, const STOR
             LANES_OF(PGI_DIVIDE);
 #undef LANES_OF
     }
+}
+
+/* How many places of a line from one on have its divisor. */
+static int64_t PGI_NAME(places_alike, ELEMENT)(const pgi_divisors *by, int64_t place,
+                                               int64_t places)
+{
+    const REAL *divisor = by->divisor;
+    int64_t behind = by->step ? place + 1 : places;
+
+    while (behind < places && divisor[behind] == divisor[place])
+        behind++;
+    return behind - place;
 }
 
 /* The one divisor of a place of a line. */
@@ -333,7 +368,7 @@ static void PGI_NAME(collect, ELEMENT)(void *to, int64_t pitch, const void *from
                                        int each)
 {
     pgi_groups line = *groups;
-    int64_t n, place;
+    int64_t n, place, places;
 
     if (groups->lane_step != 1 && groups->place_step == 1 && groups->line_step == groups->places) {
         PGI_NAME(collect_lines, ELEMENT)(to, pitch, from, groups, by, each);
@@ -341,7 +376,6 @@ static void PGI_NAME(collect, ELEMENT)(void *to, int64_t pitch, const void *from
     }
     line.lines = 1;
     for (n = 0; n < groups->lines; n++) {
-        const int64_t places = by[n * each]->step ? 1 : groups->places; /* at a time */
         const STORED *first = (const STORED *)from + n * groups->line_step;
         REAL *terms = (REAL *)to + n * pitch;
 
@@ -352,6 +386,7 @@ static void PGI_NAME(collect, ELEMENT)(void *to, int64_t pitch, const void *from
         for (place = 0; place < groups->places; place += places) {
             const pgi_divisors here = PGI_NAME(by_place, ELEMENT)(by[n * each], place);
 
+            places = PGI_NAME(places_alike, ELEMENT)(by[n * each], place, groups->places);
             PGI_NAME(terms, ELEMENT)
             (terms + place * groups->lanes, groups->lanes, first + place * groups->place_step,
              groups->place_step, groups->lane_step, places, groups->lanes, &here, false);
@@ -361,3 +396,5 @@ static void PGI_NAME(collect, ELEMENT)(void *to, int64_t pitch, const void *from
 
 #undef SPOTS
 #undef AHEAD
+#undef APART_AHEAD
+#undef APART_LONG
