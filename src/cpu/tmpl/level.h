@@ -30,6 +30,9 @@
 #endif
 #endif
 
+/* For loops whose registers are not to be shared with others. */
+#define PGI_NOINLINE __attribute__((noinline))
+
 #define PGI_LARGER(a, b)  ((a) > (b) ? (a) : (b))
 #define PGI_SMALLER(a, b) ((a) < (b) ? (a) : (b))
 
