@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Runs poolgrad and its peers on problems. Standard library only; the peers' code runs in their
 virtual environments, those of tests/peers."""
+import argparse
 import json
 import os
 import pathlib
@@ -23,6 +24,23 @@ PROGRAM = BUILD / "cli/poolgrad"
 # that the CPU has.
 SYSTEMS = {"torch": "torch", "tensorflow": "tensorflow-onednn", "onnxruntime": "onnxruntime",
            "onednn": "onednn-native"}
+
+
+# What holds the systems to an instruction set: poolgrad and, of its peers, those that can be told.
+# ONNX Runtime cannot; TensorFlow can as far as its kernels are oneDNN's.
+LEVELS = {
+    "avx2": {"POOLGRAD_CPU": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2", "ATEN_CPU_CAPABILITY": "avx2"},
+    "avx512": {"POOLGRAD_CPU": "avx512", "ONEDNN_MAX_CPU_ISA": "AVX512_CORE",
+               "ATEN_CPU_CAPABILITY": "avx512"},
+}
+
+
+class _Hold(argparse.Action):
+    """Systems are started later, and inherit what is set here."""
+
+    def __call__(self, parser, namespace, level, option=None):
+        os.environ.update(LEVELS[level])
+        setattr(namespace, self.dest, level)
 
 
 class Failed(Exception):
@@ -152,6 +170,8 @@ def add_options(parser, seconds):
     parser.add_argument("--seconds", type=float, default=seconds,
                         help=f"timing for each problem and system ({seconds})")
     parser.add_argument("--threads", type=int, default=cpus(), help="threads (the CPUs)")
+    parser.add_argument("--cpu", choices=LEVELS, action=_Hold,
+                        help="hold all systems that can be told to an instruction set")
     parser.add_argument("--program", default=str(PROGRAM), help="the poolgrad to run")
     parser.add_argument("--patience", type=float, default=0, metavar="S",
                         help="wait up to S seconds for an idle machine before each problem (0)")
