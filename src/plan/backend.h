@@ -292,10 +292,11 @@ typedef void pgi_totals_fn(void *totals, const void *from, int64_t step, int64_t
                            int columns, int64_t ahead);
 
 /* totals[lane] = the sum of a plane whose `lanes` channels lie side by side; rows and columns lie
- * steps apart. `room` is for `columns` rows of reals, each a multiple of PGI_ROW_REALS. */
+ * steps apart. What is `ahead` elements further is fetched. `room` is for `columns` rows of reals,
+ * each a multiple of PGI_ROW_REALS. */
 typedef void pgi_totals_lanes_fn(void *totals, const void *from, int64_t row_step,
                                  int64_t column_step, int64_t lanes, int rows, int columns,
-                                 void *room);
+                                 int64_t ahead, void *room);
 
 /* Any other last axis with short runs: for every vector of a target row, and every term of its
  * runs, where they are; -1: no such term. Runs of different lengths are alike then, because an
@@ -381,6 +382,7 @@ typedef struct pgi_work {
     const void *y;      /* of one that compares x with y */
     const void *indices;
     void *indices_out;
+    bool near;                  /* the source lies in a cache, as far as was looked */
     bool stream;                /* rows of the target may be stored past the caches, all of them */
     bool stream_inside;         /* or what lies within long rows */
     _Atomic int64_t *bad_index; /* lowest element of the indices that is none; INT64_MAX if all are

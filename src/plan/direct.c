@@ -76,11 +76,15 @@ static int64_t alike(const pgi_axis *axis, int64_t o, int64_t most)
 #define AHEAD 2048
 
 /* Short rows one behind the other may be what the machine fetches ahead by itself; 3x3 with stride
- * 2 in NXC takes 1.3 times the floor, and 1.8 if they are not fetched here. */
-static int64_t bytes_ahead(const poolgrad_plan *plan)
+ * 2 in NXC takes 1.3 times the floor, and 1.8 if they are not fetched here. What is in the last
+ * cache it brings nearer in time: 2x2 with stride 2 on 4x64x112x112, hot, Zen 5, avx2, takes 0.120
+ * ms with fetching and 0.083 without. */
+static int64_t bytes_ahead(const poolgrad_plan *plan, bool near)
 {
     const pgi_axis *axis = &plan->problem.axis[1];
 
+    if (near)
+        return 0;
     return plan->block > 1 || axis->kernel < axis->stride ? AHEAD : plan->backend->fetch_bytes();
 }
 
@@ -148,7 +152,7 @@ static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, 
 
     direct.shape.ahead =
         direct.shape.from_pitch *
-        pgi_ceil_div(bytes_ahead(plan), pgi_max(pgi_max(pitch_bytes, -pitch_bytes), 1));
+        pgi_ceil_div(bytes_ahead(plan, work->near), pgi_max(pgi_max(pitch_bytes, -pitch_bytes), 1));
 
     for (i = 0; i < 3; i++)
         ranges[i] =

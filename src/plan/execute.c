@@ -117,8 +117,8 @@ poolgrad_status poolgrad_execute(const poolgrad_plan *plan, const poolgrad_buffe
     execution.work.bad_index = &lowest_bad_index;
     PGI_TRY(
         pgi_buffers_check(problem, &read, &execution.work, poolgrad_plan_workspace(plan), error));
-    execution.work.stream_inside =
-        plan->stream && !(plan->fits && is_near(plan->backend, problem, execution.work.source));
+    execution.work.near = plan->looks && is_near(plan->backend, problem, execution.work.source);
+    execution.work.stream_inside = plan->stream && !(plan->fits && execution.work.near);
     execution.work.stream =
         execution.work.stream_inside && rows_aligned(problem, execution.work.target);
     if (plan->tasks > 0)

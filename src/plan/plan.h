@@ -52,6 +52,7 @@ struct poolgrad_plan {
     int64_t units, tasks;
     bool stream;           /* the target is too large to stay in a core's own caches */
     bool fits;             /* but half of the last one would hold all that is read and written */
+    bool looks;            /* the source may lie in the last one, and it matters whether it does */
     size_t task_workspace; /* bytes per task, a multiple of PGI_ALIGNMENT */
 
     poolgrad_parallel_for parallel_for; /* NULL: the backend's */

@@ -21,6 +21,11 @@
 #define BLOCK_BYTES      16384
 #define UNITS_PER_THREAD 4
 
+/* Elements ahead that are fetched while rows of channels are added: the machine stops at the ends
+ * of pages. What is near it finds by itself (7x7 over all, NXC f32, hot, Zen 5, avx2: 0.100 and so
+ * 0.081 ms). */
+#define AHEAD 512
+
 /* What is added along an axis: all of the source. */
 static int64_t sources(const pgi_problem *problem, int i)
 {
@@ -116,7 +121,7 @@ static void run_block(const poolgrad_plan *plan, const pgi_work *work, int64_t b
     if (channels_inside(problem))
         plan->kernels.totals_lanes(totals, from, source->stride[PGI_SPATIAL + 1],
                                    source->stride[PGI_SPATIAL + 2], planes, rows, columns,
-                                   workspace + plan->room[1]);
+                                   work->near ? 0 : AHEAD, workspace + plan->room[1]);
     else
         plan->kernels.totals(totals, from, source->stride[PGI_CHANNEL], planes, rows, columns,
                              plan->backend->fetch_bytes() / size);

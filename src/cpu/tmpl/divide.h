@@ -52,10 +52,10 @@ static void PGI_NAME(divide, ELEMENT)(void *to, int64_t to_pitch, const void *fr
 }
 
 /* A vector of elements side by side, or `some` of its lanes, of every row: rows added, the +0 of
- * terms at the end. What is so many elements ahead is fetched. `rows` and `some` are constants
- * where this is inlined, and `value` are registers. */
+ * terms at the end. With `fetch` what is so many elements ahead is fetched. `rows`, `some` and
+ * `fetch` are constants where this is inlined, and `value` are registers. */
 PGI_ALWAYS_INLINE void PGI_NAME(sum_column, ELEMENT)(REAL *to, const STORED *from, int64_t row_step,
-                                                     int64_t lanes, int rows, bool some,
+                                                     int64_t lanes, int rows, bool some, bool fetch,
                                                      int64_t ahead)
 {
     VECTOR value[PGI_RUN_ROWS], sum = SET(0);
@@ -68,7 +68,7 @@ PGI_ALWAYS_INLINE void PGI_NAME(sum_column, ELEMENT)(REAL *to, const STORED *fro
             const STORED *here = from + i * row_step;
 
             value[i] = some ? PGI_VEC(load_some, ELEMENT)(here, lanes) : LOAD_VECTOR(here);
-            if (ahead)
+            if (fetch)
                 __builtin_prefetch(here + ahead, 0, 2);
         }
     }
@@ -115,7 +115,7 @@ PGI_ALWAYS_INLINE void PGI_NAME(sum_down, ELEMENT)(REAL *to, const STORED *from,
         }
         for (v = 0; v < parts; v++)
             PGI_NAME(sum_column, ELEMENT)
-        (to + v * LANES * LANES, plane + v * LANES, columns, LANES, rows, false, 0);
+        (to + v * LANES * LANES, plane + v * LANES, columns, LANES, rows, false, false, 0);
     }
 }
 
@@ -167,24 +167,23 @@ static void PGI_NAME(totals, ELEMENT)(void *totals, const void *from, int64_t st
 
 #undef PARTS
 
-/* Elements ahead that are fetched while rows of channels are added: the machine stops at the ends
- * of pages. */
-#define AHEAD 512
-
 PGI_ALWAYS_INLINE void PGI_NAME(sum_columns, ELEMENT)(REAL *to, const STORED *from,
-                                                      int64_t row_step, int64_t lanes, int rows)
+                                                      int64_t row_step, int64_t lanes, int rows,
+                                                      int64_t ahead)
 {
     int64_t at;
 
     for (at = 0; at + LANES <= lanes; at += LANES)
-        PGI_NAME(sum_column, ELEMENT)(to + at, from + at, row_step, LANES, rows, false, AHEAD);
+        PGI_NAME(sum_column, ELEMENT)
+        (to + at, from + at, row_step, LANES, rows, false, true, ahead);
     if (at < lanes)
-        PGI_NAME(sum_column, ELEMENT)(to + at, from + at, row_step, lanes - at, rows, true, AHEAD);
+        PGI_NAME(sum_column, ELEMENT)
+        (to + at, from + at, row_step, lanes - at, rows, true, true, ahead);
 }
 
 static void PGI_NAME(totals_lanes, ELEMENT)(void *totals, const void *from, int64_t row_step,
                                             int64_t column_step, int64_t lanes, int rows,
-                                            int columns, void *room)
+                                            int columns, int64_t ahead, void *room)
 {
     const int64_t pitch = (lanes + PGI_ROW_REALS - 1) / PGI_ROW_REALS * PGI_ROW_REALS;
     const void *sums[PGI_RUN_ROWS];
@@ -197,7 +196,7 @@ static void PGI_NAME(totals_lanes, ELEMENT)(void *totals, const void *from, int6
         switch (rows) {
 #define PGI_COUNT(n)                                                                               \
     case n:                                                                                        \
-        PGI_NAME(sum_columns, ELEMENT)(column, stored, row_step, lanes, n);                        \
+        PGI_NAME(sum_columns, ELEMENT)(column, stored, row_step, lanes, n, ahead);                 \
         break;
 #include "cpu/tmpl/counts.def"
 #undef PGI_COUNT
@@ -205,5 +204,3 @@ static void PGI_NAME(totals_lanes, ELEMENT)(void *totals, const void *from, int6
     }
     PGI_NAME(sum, REAL_NAME)(totals, NULL, sums, columns, 0, lanes);
 }
-
-#undef AHEAD

@@ -70,7 +70,7 @@ PGI_ALWAYS_INLINE void PGI_NAME(threes_sums, ELEMENT)(REAL *const *to, const SOU
                     kind.each ? PGI_NAME(by_each, ELEMENT)(&rows->by[which], at) : by[which],
                     kind.terms, SET(0),
                     kind.alike && !kind.deep && r >= PGI_THREES ? &none : least);
-        if (r >= 2 && !some)
+        if (r >= 2 && !some && ahead)
             __builtin_prefetch(here + ahead, 0, 2);
     }
     PGI_UNROLL
