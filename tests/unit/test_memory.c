@@ -195,6 +195,10 @@ static void wide_averages(void **state)
         "avgpool2d:%s:nchw:1x2x20x90:k5:s4:p2:div=exclude",
         "avgpool2d:%s:nchw:1x2x30x56:o7x13:adaptive",
         "avgpool2d:%s:nhwc:1x5x9x40:k7x6:s5x4",
+        "avg2d:%s:nhwc:1x131x4x7:o7x16:adaptive", /* place by place */
+        "avgpool2d:%s:nhwc:1x136x7x7:o16:adaptive",
+        "avg2d:%s:nhwc/nchw:1x70x5x9:k3:p1", /* channels side by side to planes */
+        "avg2d:%s:strided/nchw:1x2x9x11:k3:p1:dystride=396,198,22,1",  /* fetched across gaps */
         "avg2d:%s:strided/nchw:1x2x9x40:k3:p1:dystride=1440,720,80,2", /* every other element */
         "avg2d:%s:nchw:1x1x40x37:k19x31:p9x15",                        /* long runs */
         "avg3d:%s:ncdhw:1x1x24x3x21:k20x1x18:p9x0x8",

@@ -407,6 +407,20 @@ static void chosen_problems(void **state)
         "avgpool2d:bf16:nhwc:1x48x100x100:k2:s2",
         "avgpool2d:bf16:nchw:1x16x224x71:k3:s2:p0,2:ybox=0+*,0+*,0+*,3+20",
         "avg2d:f32:nchw:4x64x7x7:o16:adaptive",
+        /* adaptive windows place by place: all of a row of channels, of a box, beside other planes
+         */
+        "avg2d:f32:nhwc:2x160x7x7:o16:adaptive:alpha=-2",
+        "avgpool2d:f16:nhwc:1x200x7x9:o16x4:adaptive",
+        "avg2d:bf16:nhwc:2x133x12x40:o5x13:adaptive:beta=1:dxbox=0+*,1+131,2+9,3+30",
+        "avgpool2d:f64:nhwc:1x130x12x40:o5x13:adaptive:ybox=0+*,1+129,1+3,2+9",
+        "avg2d:f32:nchw:4x512x4x4:o7:adaptive",
+        "avgpool2d:f32:nchw:4x512x4x4:o7:adaptive:alpha=3",
+        /* channels side by side to planes; short rows with gaps between */
+        "avg2d:bf16:nhwc/nchw:2x70x9x11:k3:p1:div=exclude",
+        "avgpool2d:f16:nhwc/nchw:1x129x8x19:k3:s2:p1:alpha=3",
+        "avg2d:f64:nhwc/nchw:1x65x8x19:k5:p2:beta=1",
+        "avg2d:f32:strided/nchw:2x3x9x11:k3:p1:dystride=594,198,22,1",
+        "avg2d:f16:strided/nchw:2x3x9x11:k5:p2:dystride=594,198,22,1",
         /* planes of one place, made larger */
         "avgpool2d:f32:nchw:3x40x1x1:o7:adaptive",
         "avgpool2d:bf16:nhwc:2x40x1x1:o5x3:adaptive:alpha=-2:ybox=1+1,3+30,1+3,0+2",

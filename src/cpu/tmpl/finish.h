@@ -344,7 +344,8 @@ static bool PGI_NAME(finish, ELEMENT)(void *to, int64_t pitch, const void *const
     case 32 + (n):                                                                                 \
         return PGI_NAME(kept_##n, ELEMENT)(to, pitch, from, rows, last, by, scale, stream, ahead); \
     case 96 + (n):                                                                                 \
-        return PGI_NAME(divided_##n, ELEMENT)(to, pitch, from, rows, last, by, scale, stream, ahead);
+        return PGI_NAME(divided_##n, ELEMENT)(to, pitch, from, rows, last, by, scale, stream,      \
+                                              ahead);
 #include "cpu/tmpl/counts.def"
 #include "cpu/tmpl/long_counts.def"
 #undef PGI_COUNT
