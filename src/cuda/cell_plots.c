@@ -12,7 +12,7 @@
     (PGI_PLOTS_BLOCK * PGI_PLOTS_CHANNELS * PGI_PLOTS_SLICES * PGI_PLOTS_SIDE * PGI_PLOTS_SIDE *   \
      (int)sizeof(float))
 
-/* Where it was measured to gain (docs/performance.md); not with one block on a multiprocessor. */
+/* Where it was measured to gain (docs/experiments.md); not with one block on a multiprocessor. */
 bool pgi_cell_has_plots(const poolgrad_cuda_plan *plan, const pgi_cell_shape *shape)
 {
     const pgi_problem *problem = &plan->problem;

@@ -14,7 +14,7 @@
 /* Positions of a row of a tile at most. */
 #define MOST_COLUMNS 128
 
-/* Where it was measured to gain: docs/performance.md. */
+/* Where it was measured to gain: docs/experiments.md. */
 bool pgi_cell_scatters(const pgi_problem *problem, const pgi_cell_shape *shape)
 {
     return !shape->lanes && shape->axes == 3 && shape->side == 3 && problem->axis[1].kernel == 3 &&

@@ -175,10 +175,10 @@ PGI_ALWAYS_INLINE void PGI_NAME(sum_columns, ELEMENT)(REAL *to, const STORED *fr
 
     for (at = 0; at + LANES <= lanes; at += LANES)
         PGI_NAME(sum_column, ELEMENT)
-        (to + at, from + at, row_step, LANES, rows, false, true, ahead);
+    (to + at, from + at, row_step, LANES, rows, false, true, ahead);
     if (at < lanes)
         PGI_NAME(sum_column, ELEMENT)
-        (to + at, from + at, row_step, lanes - at, rows, true, true, ahead);
+    (to + at, from + at, row_step, lanes - at, rows, true, true, ahead);
 }
 
 static void PGI_NAME(totals_lanes, ELEMENT)(void *totals, const void *from, int64_t row_step,
