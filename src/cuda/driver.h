@@ -77,9 +77,9 @@ typedef struct pgi_cuda_driver {
     int (*launch)(const pgi_cuda_launch *launch, void *function, void **parameters, void **extra);
     /* Of a tensor; distances begin with the second axis. The rest are elements of a box, steps in
      * it, and kinds of order, caching and filling: 0. */
-    int (*map_tensor)(void *map, int type, unsigned rank, void *tensor, const uint64_t *extents,
-                      const uint64_t *distances, const unsigned *box, const unsigned *steps,
-                      int interleave, int swizzle, int promotion, int fill);
+    int (*map_tensor)(void *map, int type, unsigned rank, const void *tensor,
+                      const uint64_t *extents, const uint64_t *distances, const unsigned *box,
+                      const unsigned *steps, int interleave, int swizzle, int promotion, int fill);
     int (*allocate)(pgi_cuda_address *memory, size_t bytes);
     int (*release)(pgi_cuda_address memory);
     int (*copy_to_device)(pgi_cuda_address to, const void *from, size_t bytes);

@@ -130,9 +130,9 @@ static bool make_map(const poolgrad_cuda_plan *plan, const pgi_cuda_step *step, 
 {
     static const unsigned steps[PGI_CUDA_MAP_AXES] = {1, 1, 1, 1};
 
-    return plan->device->driver->map_tensor(
-               map->words, step->map_type, PGI_CUDA_MAP_AXES, (void *)(uintptr_t)tensor,
-               boxes->extent, boxes->distance, boxes->box, steps, 0, 0, 0, 0) == PGI_CUDA_SUCCESS;
+    return plan->device->driver->map_tensor(map->words, step->map_type, PGI_CUDA_MAP_AXES, tensor,
+                                            boxes->extent, boxes->distance, boxes->box, steps, 0, 0,
+                                            0, 0) == PGI_CUDA_SUCCESS;
 }
 
 /* The driver makes none of tensors that do not begin at a multiple of 16 bytes. */
