@@ -73,9 +73,11 @@ bool pgi_counts_taps(const pgi_problem *problem);
  * them then; and taps, too. */
 bool pgi_places_fit(const pgi_problem *problem);
 
-/* Places are counted row-major in this box of the input; outside of it they are below 0. */
+/* Places are counted row-major in this box of the input, each as so many; outside of it they are
+ * below 0. */
 typedef struct pgi_box {
     int64_t begin[3], end[3];
+    int64_t per_place;
 } pgi_box;
 
 /* A contest at work. The first six are set by its user. */

@@ -175,13 +175,14 @@ static void deal_windows(const pgi_scatter *scatter)
 {
     const bool apart = scatter->parts.apart;
     char *sums = scatter->workspace + scatter->parts.sums;
-    pgi_deal deal = {.count = pgi_windows_of(scatter), .lanes = scatter->unit.lanes};
+    pgi_deal deal = {.count = pgi_windows_of(scatter),
+                     .lanes = scatter->unit.lanes,
+                     .sum_lane = apart ? pgi_lane_pitch(places_of(&scatter->unit)) : 1,
+                     .runs = scatter->parts.runs,
+                     .spare = scatter->parts.border && !apart};
 
-    deal.runs = deal.lanes == 1 ? scatter->parts.runs : scatter->parts.border && !apart;
     deal.places = apart && scatter->plan->problem.has_indices
                       ? (pgi_lanes_at){1, pgi_lane_pitch(deal.count)}
-                      : (pgi_lanes_at){deal.lanes, 1};
-    deal.sums = apart ? (pgi_lanes_at){1, pgi_lane_pitch(places_of(&scatter->unit))}
                       : (pgi_lanes_at){deal.lanes, 1};
     if (scatter->parts.in_place)
         deal_in_place(scatter, sums, deal);

@@ -219,10 +219,12 @@ typedef struct pgi_trace {
     uint32_t top, height; /* places from where the tile begins in its planes to the row of the first
                              taps, and places that it has of each; */
     uint32_t skipped;     /* and those that it has not */
+    uint32_t per_place;   /* what every place counts, of lanes or cells of lanes */
 } pgi_trace;
 
-/* places[window * lanes + lane] = what the place of its index is to become. False if an index is
- * not in its window, or cannot be located so; the places are then of no use. */
+/* places[window * lanes + lane] = `per_place` times what the place of its index is to become, or
+ * PGI_NOWHERE. False if an index is not in its window, or cannot be located so; the places are then
+ * of no use. */
 typedef bool pgi_trace_fn(int32_t *places, const void *indices, const pgi_trace *trace);
 
 /* Indices that are taps of their windows, a byte each: those of `rows` rows of `windows` windows
@@ -235,6 +237,7 @@ typedef struct pgi_taps {
     uint32_t first[3], stride[3]; /* position of the first tap of the first window, and how much
                                      further that of the next is */
     uint32_t begin[3], extent[3]; /* of the tile */
+    uint32_t per_place;           /* what every place counts */
 } pgi_taps;
 
 /* places[window * lanes + lane] = where in the tile the position of its tap is, or PGI_NOWHERE. One
@@ -248,17 +251,19 @@ typedef bool pgi_follow_fn(int32_t *places, const void *taps, const int32_t *dow
  * side. */
 typedef bool pgi_vouch_fn(const void *taps, const pgi_taps *shape);
 
-/* `count` windows in `lanes` lanes: a place says which sum of its lane takes the term, if it is not
- * below 0. Steps are from window to window, in sums from place to place. With `runs` neighbours of
- * one lane often share a place; of lanes side by side some have none, and there is a sum for it. */
+/* `count` windows in `lanes` lanes: a place says how far behind the first sum of its lane the one
+ * is that takes the term, if it is not below 0. Steps are from window to window; first sums of
+ * lanes are `sum_lane` apart. */
 typedef struct pgi_lanes_at {
     int64_t step, lane;
 } pgi_lanes_at;
 
 typedef struct pgi_deal {
-    int64_t count, lanes;
-    pgi_lanes_at places, terms, sums;
-    bool runs;
+    int64_t count, lanes, sum_lane;
+    pgi_lanes_at places, terms;
+    bool runs;  /* neighbours of one lane often share a place */
+    bool spare; /* of lanes side by side many have none: before the first sums of all lanes there
+                   are as many that they may take */
 } pgi_deal;
 
 typedef void pgi_deal_fn(void *sums, const int32_t *places, const void *terms,

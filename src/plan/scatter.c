@@ -76,6 +76,7 @@ static bool find_winners(pgi_scatter *scatter, bool new_tile)
         box.begin[i] = scatter->parts.taps ? 0 : unit->begin[i];
         box.end[i] = scatter->parts.taps ? problem->axis[i].in : unit->end[i];
     }
+    box.per_place = pgi_per_place(scatter);
     if (scatter->parts.direct) {
         const int64_t cells = pgi_length(scatter->windows[2]) * unit->lanes;
         const int64_t rows = pgi_length(scatter->windows[1]);
@@ -119,6 +120,8 @@ static void run_unit(void *context, const pgi_unit *unit, bool new_tile)
     bool reached = true;
     int i;
 
+    new_tile |= unit->lanes != scatter->lanes; /* by which places are counted */
+    scatter->lanes = unit->lanes;
     scatter->unit = *unit;
     for (i = 0; i < 3; i++) {
         scatter->windows[i] = pgi_gather_reach(&problem->gather[i], unit->begin[i], unit->end[i]);
@@ -215,7 +218,7 @@ static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling,
     const int64_t slack = pgi_deal_slack(apart, lanes);
     pgi_placement at = {0, true};
     int64_t windows[3], extent[2] = {tiling->extent[0], tiling->extent[1]};
-    int64_t cells, row, rows, traced;
+    int64_t cells, row, rows, sums, traced;
     bool named;
     int i;
 
@@ -267,6 +270,8 @@ static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling,
         parts->terms = pgi_place(&at, windows[0], windows[1], cells, real);
         pgi_place(&at, 1, 1, slack, real);
     }
+    if (!parts->award && (!pgi_mul(extent[0] * extent[1], row, &sums) || sums > -PGI_NOWHERE))
+        return -1;     /* places are where sums are */
     if (parts->border) /* before the sums: what is nowhere */
         pgi_place(&at, 1, 1, lanes, real);
     parts->sums =

@@ -423,7 +423,8 @@ static void run_unit(void *context, const pgi_unit *unit, bool new_tile)
 {
     pgi_maximum *maximum = context;
     const pgi_problem *problem = &maximum->plan->problem;
-    const pgi_box plane = {.end = {problem->axis[0].in, problem->axis[1].in, problem->axis[2].in}};
+    const pgi_box plane = {.end = {problem->axis[0].in, problem->axis[1].in, problem->axis[2].in},
+                           .per_place = 1};
     const char *x = pgi_unit_memory(problem, &problem->source, unit, maximum->work->source,
                                     problem->element_size);
 

@@ -24,6 +24,11 @@ int32_t pgi_place_in_tile(const pgi_scatter *scatter, const int64_t position[3])
     return (int32_t)place;
 }
 
+int64_t pgi_per_place(const pgi_scatter *scatter)
+{
+    return scatter->parts.award || scatter->parts.apart ? 1 : scatter->unit.lanes;
+}
+
 /* Winners given by a row of indices, one by one; those that are none are reported and go nowhere.
  * Without places that is all. */
 static void read_indices(const pgi_scatter *scatter, int64_t d, int64_t h, int32_t *places)
@@ -34,6 +39,7 @@ static void read_indices(const pgi_scatter *scatter, int64_t d, int64_t h, int32
     const int64_t batch = problem->target.offset[PGI_BATCH] + unit->batch;
     const int64_t channel = problem->target.offset[PGI_CHANNEL] + unit->channel;
     const pgi_range windows = scatter->windows[2];
+    const int64_t per_place = pgi_per_place(scatter);
     const char *row = scatter->indices +
                       pgi_row_offset(indices, d, h, windows.begin) * (int64_t)problem->index_size;
     int64_t o[3] = {d, h, 0}, lane, position[3];
@@ -49,6 +55,8 @@ static void read_indices(const pgi_scatter *scatter, int64_t d, int64_t h, int32
             switch (pgi_check_index(problem, batch, channel + lane, o, index, position)) {
             case PGI_INDEX_WINNER:
                 place = pgi_place_in_tile(scatter, position);
+                if (place >= 0)
+                    place *= (int32_t)per_place;
                 break;
             case PGI_INDEX_NOWHERE:
                 break;
@@ -373,6 +381,7 @@ static bool trace_rows(const pgi_scatter *scatter, int64_t d, int64_t h, int32_t
         .row_step = (uint32_t)(axis[1].stride * width),
         .limit =
             (uint32_t)((unit->end[0] - unit->begin[0]) * height * (unit->end[2] - unit->begin[2])),
+        .per_place = (uint32_t)pgi_per_place(scatter),
     };
     set_tracing(scatter, &trace, planes, rows);
     return trace_joined(scatter, places,
@@ -403,6 +412,7 @@ static bool follow_taps(const pgi_scatter *scatter, int64_t d, int64_t h, int64_
         .row_step = indices->stride[PGI_SPATIAL + 1],
         .by_rows = (uint32_t)pgi_ceil_div(1 << 16, axis[1].kernel),
         .by_columns = (uint32_t)pgi_ceil_div(1 << 16, axis[2].kernel),
+        .per_place = (uint32_t)pgi_per_place(scatter),
     };
     int i;
 

@@ -59,6 +59,7 @@ typedef struct pgi_scatter {
     bool quick;                   /* rows of indices can be traced at once; then */
     bool bits;                    /* taps are bits, and distances from the first divided, or */
     pgi_fraction columns, planes; /* compared as fractions of rows, and of planes */
+    int64_t lanes;                /* of the unit before */
     int64_t joined;     /* rows of windows whose columns are known, one behind the other */
     pgi_range inner[3]; /* where positions take: on an axis, those whose windows are all there */
     int32_t *places;
@@ -66,7 +67,11 @@ typedef struct pgi_scatter {
     char *terms;
 } pgi_scatter;
 
-/* Where a position lies in the tile, or below 0 if outside. */
+/* What every place counts: where windows give to lanes side by side, the sums that it has, so that
+ * a place is where the first of them is. */
+int64_t pgi_per_place(const pgi_scatter *scatter);
+
+/* Where a position lies in the tile, or below 0 if outside; a place counts one. */
 int32_t pgi_place_in_tile(const pgi_scatter *scatter, const int64_t position[3]);
 
 /* Says that a new tile begins; its windows are known. */

@@ -2,12 +2,12 @@
 /* Indices that are taps of their windows, in bytes. Signatures and meaning: plan/maxima.h. */
 
 /* Where a tap is, of a window whose first one is in this row and column: the place in the tile, if
- * that is asked for. Returns not 0 if it is none. That, and whether there is more than one plane,
+ * one counts anything. Returns not 0 if it is none. That, and whether there is more than one plane,
  * are constants. The quotient of a tap t and a kernel K, both at most 255, by m = 2^16 / K rounded
  * up is exact: t * m / 2^16 is more than t / K by less than 255 / 2^16, which is less than 1 / K.
  */
 PGI_ALWAYS_INLINE uint32_t PGI_NAME(locate, u8)(uint32_t tap, const pgi_taps *shape, uint32_t top,
-                                                uint32_t left, bool deep, bool placed,
+                                                uint32_t left, bool deep, uint32_t per_place,
                                                 int32_t *place)
 {
     const uint32_t line = tap * shape->by_columns >> 16, column = tap - line * shape->kernel[2];
@@ -18,13 +18,14 @@ PGI_ALWAYS_INLINE uint32_t PGI_NAME(locate, u8)(uint32_t tap, const pgi_taps *sh
     const uint32_t past =
         deep ? (plane >= shape->kernel[0]) | (d >= shape->in[0]) : row >= shape->kernel[1];
 
-    if (placed) {
+    if (per_place) {
         const uint32_t z = deep ? d - shape->begin[0] : 0, y = h - shape->begin[1];
         const uint32_t x = w - shape->begin[2], lost = deep ? z >= shape->extent[0] : 0;
         const uint32_t at = (z * shape->extent[1] + y) * shape->extent[2] + x;
 
-        *place =
-            (lost | (y >= shape->extent[1]) | (x >= shape->extent[2])) ? PGI_NOWHERE : (int32_t)at;
+        *place = (lost | (y >= shape->extent[1]) | (x >= shape->extent[2]))
+                     ? PGI_NOWHERE
+                     : (int32_t)(at * per_place);
     }
     return past | (h >= shape->in[1]) | (w >= shape->in[2]);
 }
@@ -46,9 +47,9 @@ PGI_ALWAYS_INLINE uint32_t PGI_NAME(follow_some,
     for (i = 0; i < count; i++)
         places[i] = taps[i * step];
     for (i = 0; i < count; i++)
-        bad |= PGI_NAME(locate, u8)((uint32_t)places[i], &copy,
-                                    windows ? copy.first[1] + (uint32_t)down[i] : top,
-                                    windows ? (uint32_t)left[i] : one_left, deep, true, &places[i]);
+        bad |= PGI_NAME(locate, u8)(
+            (uint32_t)places[i], &copy, windows ? copy.first[1] + (uint32_t)down[i] : top,
+            windows ? (uint32_t)left[i] : one_left, deep, windows ? 1 : copy.per_place, &places[i]);
     return bad;
 }
 
@@ -131,9 +132,9 @@ static bool PGI_NAME(vouch, u8)(const void *taps, const pgi_taps *shape)
         for (o = rows && begin == 0 ? end : 0; o < shape->windows;
              o = rows && o + 1 == begin ? end : o + 1)
             for (i = 0; i < lanes; i++)
-                bad |= PGI_NAME(locate, u8)(
-                    from[o * shape->step + i], shape, PGI_NAME(first_tap, u8)(shape, 1, r),
-                    PGI_NAME(first_tap, u8)(shape, 2, o), true, false, NULL);
+                bad |= PGI_NAME(locate, u8)(from[o * shape->step + i], shape,
+                                            PGI_NAME(first_tap, u8)(shape, 1, r),
+                                            PGI_NAME(first_tap, u8)(shape, 2, o), true, 0, NULL);
     }
     return !bad;
 }

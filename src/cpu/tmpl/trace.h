@@ -37,6 +37,7 @@ PGI_NAME(trace_some, INDEX_NAME)(int32_t *restrict places, const INDEX *restrict
     const int32_t *restrict begin = t.begin;
     const uint32_t *restrict within = t.within, *restrict further = t.further;
     const bool gaps = tracing == PGI_TRACE_GAPS;
+    const uint32_t per_place = groups || origins ? t.per_place : 1; /* constant where it is 1 */
     uint64_t wrong = 0;
     uint32_t bad = 0, farthest = 0, last = 0, lowest = 0;
     int64_t o, i;
@@ -84,9 +85,9 @@ PGI_NAME(trace_some, INDEX_NAME)(int32_t *restrict places, const INDEX *restrict
                 moved -= depth * t.skipped;
                 lost = down + top + (uint32_t)begin[groups ? o : i] >= t.height;
             }
-            places[i] = inside                      ? (int32_t)place
+            places[i] = inside                      ? (int32_t)(place * per_place)
                         : (moved >= t.limit) | lost ? PGI_NOWHERE
-                                                    : (int32_t)moved;
+                                                    : (int32_t)(moved * per_place);
         }
     }
     return bad || (units ? wrong : wrong >> 32) || last >= (uint32_t)t.plane ||
