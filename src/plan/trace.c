@@ -264,8 +264,8 @@ static bool trace_joined(const pgi_scatter *scatter, int32_t *places, const char
     pgi_trace_fn *kernel = scatter->plan->kernels.trace[problem->indexing.type - 1];
     const int64_t rows = trace->count, joined = scatter->joined, windows = trace->windows;
 
-    if (trace->lanes > 1 || joined == 1 || trace->index_row != windows * trace->step ||
-        trace->place_row != windows)
+    if (joined == 1 || trace->index_row != windows * trace->step ||
+        trace->place_row != windows * trace->lanes)
         return kernel(places, indices, trace);
     trace->count = rows / joined;
     trace->windows *= joined;
