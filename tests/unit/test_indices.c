@@ -93,8 +93,8 @@ static void expect_bad(const fixture *f, const poolgrad_plan *plan, int64_t elem
     }
 }
 
-/* Puts one bad index, and then a second one behind it, at every third place. */
-static void check_bad_indices(const char *text, const char *strategy)
+/* Puts one bad index, and then a second one behind it, at every `apart`-th place. */
+static void check_bad_indices(const char *text, const char *strategy, int64_t apart)
 {
     const poolgrad_options options = options_for(strategy, 3);
     poolgrad_plan *plan;
@@ -106,7 +106,7 @@ static void check_bad_indices(const char *text, const char *strategy)
     assert_int_equal(poolgrad_plan_create(&plan, &f.desc, &options, NULL), POOLGRAD_OK);
     windows = sup_view_count(&f.desc, &f.desc.dy);
     for (kind = 0; kind < BAD_KINDS; kind++) {
-        for (at = kind % 3; at < windows; at += 3) {
+        for (at = kind % apart; at < windows; at += apart) {
             const poolgrad_view view = sup_index_view(&f.desc);
             const int64_t here = sup_view_offset(&f.desc, &view, at);
             const int64_t last = sup_view_offset(&f.desc, &view, windows - 1);
@@ -272,11 +272,13 @@ static void bad_indices(void **state)
 
     (void)state;
     for (i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        check_bad_indices(texts[i], "scatter");
-        check_bad_indices(texts[i], "reference");
+        check_bad_indices(texts[i], "scatter", 3);
+        check_bad_indices(texts[i], "reference", 3);
     }
     for (i = 0; i < sizeof short_rows / sizeof short_rows[0]; i++)
-        check_bad_indices(short_rows[i], "turned");
+        check_bad_indices(short_rows[i], "turned", 3);
+    /* 32 of the channels, then one */
+    check_bad_indices("max2d:f32:nhwc:1x33x16x8:k3:p1:ilayout=nchw", "scatter", 61);
 }
 
 /* -1 is for those who say so, and for windows that cover nothing. */

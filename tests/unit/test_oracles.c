@@ -436,6 +436,12 @@ static void chosen_problems(void **state)
         "max2d:f64:nhwc:1x16x80x64:k5:d2:p4",
         "max2d:f32:nchw:1x1x400x401:k6:s3:beta=1",
         "max2d:bf16:nhwc:1x17x110x90:k8:s4:p1:dxbox=0+*,0+*,3+100,1+88",
+        /* indices of many channels that lie apart, some KiB, and not, in rows that are joined */
+        "max2d:f32:nchw:4x75x7x7:o16:adaptive",
+        "max2d:f64:nchw:4x67x7x9:k5:p2:alpha=-2",
+        "max2d:f32:nhwc:1x70x16x8:k3:p1:ilayout=nchw",
+        "max2d:bf16:nhwc:1x37x32x8:k5:p2:index=i32:ilayout=nchw:dxbox=0+1,3+34,1+30,0+*",
+        "max3d:f16:ndhwc:1x37x9x8x8:k3:s2:p1:index=u32:ilayout=ncdhw",
         /* one number in each plane, both ways, in boxes */
         "avg2d:f32:strided/nchw:2x3x9x20:k3:p1:div=exclude:dystride=3,1,0,0",
         "avg2d:bf16:strided/nchw:4x5x19x41:k3:s2:p1:dystride=5,1,0,0:dxbox=1+3,2+3,3+12,1+30",
