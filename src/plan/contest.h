@@ -57,8 +57,7 @@ typedef struct pgi_contest_layout {
 bool pgi_planes_are_small(const pgi_problem *problem);
 
 /* Lanes that a contest wants to have though they lie apart, or 1: where windows are all different,
- * far apart, or large and planes small, channels are what is alike. Found so, 56x56 to 13x13 in NCX
- * f32 takes 1.0 us a plane, forward, and 13x13 windows on 20x20 0.5. */
+ * far apart, or large and planes small, channels are what is alike. */
 int64_t pgi_contest_lanes(const pgi_gather taps[3], const pgi_problem *problem);
 
 /* The layout for regions of up to `targets` windows; false if a size does not fit. With `apart`

@@ -14,6 +14,11 @@
 /* Places of a plane up to which planes are taken together: more do not stay in the cache, and have
  * rows that fill vectors anyway. */
 #define SMALL_PLANE 1024
+/* Lanes that lie apart of adaptive windows, each of which is reduced by itself, at a cost that
+ * lanes share (Zen 5, avx2, f32 NCX forward, with 16, 32, 64 and 128: 56x56 to 13x13 1.36, 1.07,
+ * 0.96 and 1.17 ms, 7x7 to 16x16 3.1, 2.3, 2.1 and 2.1; but 13x13 windows, which are swept, 1.05
+ * and more). */
+#define ADAPTIVE_LANES 64
 
 bool pgi_counts_taps(const pgi_problem *problem)
 {
@@ -70,7 +75,9 @@ int64_t pgi_contest_lanes(const pgi_gather taps[3], const pgi_problem *problem)
 {
     const int64_t channels = problem->target.extent[PGI_CHANNEL];
 
-    if (taps[2].axis.adaptive || (are_far_apart(&taps[2].axis) && channels >= PGI_FULL_VECTOR) ||
+    if (taps[2].axis.adaptive)
+        return ADAPTIVE_LANES;
+    if ((are_far_apart(&taps[2].axis) && channels >= PGI_FULL_VECTOR) ||
         (can_sweep(&taps[2]) && pgi_planes_are_small(problem) && channels % PGI_FULL_VECTOR == 0))
         return PGI_FULL_VECTOR;
     return 1;

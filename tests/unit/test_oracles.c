@@ -442,6 +442,9 @@ static void chosen_problems(void **state)
         "max2d:f32:nhwc:1x70x16x8:k3:p1:ilayout=nchw",
         "max2d:bf16:nhwc:1x37x32x8:k5:p2:index=i32:ilayout=nchw:dxbox=0+1,3+34,1+30,0+*",
         "max3d:f16:ndhwc:1x37x9x8x8:k3:s2:p1:index=u32:ilayout=ncdhw",
+        /* long rows, whose positions take from three windows */
+        "max1d:bf16:ncw:2x3x700:k3:p1",
+        "max1d:f64:ncw:1x2x1400:k5:s2:p1:from=x:dxbox=0+*,1+1,3+1300",
         /* one number in each plane, both ways, in boxes */
         "avg2d:f32:strided/nchw:2x3x9x20:k3:p1:div=exclude:dystride=3,1,0,0",
         "avg2d:bf16:strided/nchw:4x5x19x41:k3:s2:p1:dystride=5,1,0,0:dxbox=1+3,2+3,3+12,1+30",
