@@ -155,6 +155,8 @@ typedef void pgi_final_fn(void *values, int32_t *places, const pgi_final *final)
 /* indices[i * step] = place * unit + origin + i * origin_step, or -1 for what is nowhere. */
 typedef struct pgi_numbering {
     int64_t origin, origin_step, unit;
+    int64_t lanes; /* not 0: instead of i, i modulo this, and `step` is 1; fewer than
+                      PGI_FULL_VECTOR */
 } pgi_numbering;
 
 typedef void pgi_number_fn(void *indices, int64_t step, const int32_t *places, int64_t count,

@@ -119,9 +119,10 @@ static void store_indices(const pgi_maximum *maximum, int64_t d, int64_t h, int6
     const int64_t lane_step = tensor->stride[PGI_CHANNEL];
     const int64_t batch = unit->batch + problem->target.offset[PGI_BATCH];
     const int64_t channel = unit->channel + problem->target.offset[PGI_CHANNEL];
-    const pgi_numbering numbering = {.origin = pgi_index_of_place(indexing, batch, channel, 0),
-                                     .origin_step = lanes == 1 ? 0 : indexing->channel_step,
-                                     .unit = indexing->unit};
+    const bool side_by_side = step == lanes && lane_step == 1;
+    pgi_numbering numbering = {.origin = pgi_index_of_place(indexing, batch, channel, 0),
+                               .origin_step = lanes == 1 ? 0 : indexing->channel_step,
+                               .unit = indexing->unit};
     pgi_number_fn *number = plan->kernels.number[indexing->type - 1];
     char *row = maximum->indices +
                 pgi_row_offset(tensor, d, h, unit->begin[2]) * (int64_t)problem->index_size;
@@ -142,7 +143,8 @@ static void store_indices(const pgi_maximum *maximum, int64_t d, int64_t h, int6
         }
     } else if (lanes == 1) {
         number(row, step, places, groups, &numbering, maximum->work->stream_inside);
-    } else if (step == lanes && lane_step == 1 && numbering.origin_step == 0) {
+    } else if (side_by_side && (numbering.origin_step == 0 || lanes < PGI_FULL_VECTOR)) {
+        numbering.lanes = numbering.origin_step ? lanes : 0;
         number(row, 1, places, groups * lanes, &numbering, maximum->work->stream_inside);
     } else {
         for (i = 0; i < groups; i++)

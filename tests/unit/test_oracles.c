@@ -442,6 +442,13 @@ static void chosen_problems(void **state)
         "max2d:f32:nhwc:1x70x16x8:k3:p1:ilayout=nchw",
         "max2d:bf16:nhwc:1x37x32x8:k5:p2:index=i32:ilayout=nchw:dxbox=0+1,3+34,1+30,0+*",
         "max3d:f16:ndhwc:1x37x9x8x8:k3:s2:p1:index=u32:ilayout=ncdhw",
+        /* forward, few channels side by side, indices of all of them in one pass */
+        "maxpool2d:f32:nhwc:2x3x33x140:k3:s2:p1",
+        "maxpool3d:bf16:ndhwc:1x15x9x12x40:k3:p1:index=i32",
+        "maxpool2d:f64:nhwc:2x7x19x56:k4:s2:base=nxc:index=u32:ybox=1+1,2+4,1+6,2+20",
+        /* many planes of adaptive windows, in boxes */
+        "maxpool2d:f16:nchw:1x70x21x30:o8x13:adaptive:ybox=0+*,1+67,1+6,2+9",
+        "max2d:f32:nchw:1x70x21x30:o8x13:adaptive:from=x:dxbox=0+*,1+67,1+19,2+20",
         /* long rows, whose positions take from three windows */
         "max1d:bf16:ncw:2x3x700:k3:p1",
         "max1d:f64:ncw:1x2x1400:k5:s2:p1:from=x:dxbox=0+*,1+1,3+1300",

@@ -5,6 +5,7 @@
 #include "harness.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* About 2.2 million elements: above 4 MB also in the narrow types. */
@@ -29,7 +30,11 @@ static const char *const problems[] = {
     "max2d:%s:nhwc:1x64x184x192:k3:s2:p1",        /* groups of whole vectors, one by one */
     "max2d:%s:nhwc:1x40x232x236:k3:s2:p1",        /* and with a remainder */
     "max2d:%s:nchw:1x32x256x264:k3:s2:p1:from=x", /* a plane at a time */
-    "avg2d:%s:nchw:1x36x2x32000:k3:s2",           /* no window at all */
+    "maxpool2d:%s:nhwc:1x48x300x304:k3:s2:p1", /* forward: values, and indices, window by window, */
+    "maxpool2d:%s:nhwc:4x3x850x856:k3:s2:p1",  /* row by row, of few channels, */
+    "maxpool2d:%s:nhwc:4x5x650x656:k2:s2:base=nxc_image:index=i32", /* likewise, */
+    "maxpool2d:%s:nchw:1x32x600x608:k2:s2",                         /* of one channel */
+    "avg2d:%s:nchw:1x36x2x32000:k3:s2",                             /* no window at all */
     /* channels that, in f64, are cut by halves until one would be left over */
     "max2d:%s:nhwc:1x4033x1x700:k1x2:s1x2:base=window:index=u8",
 };
@@ -50,10 +55,31 @@ static void put_away(const fixture *f)
 #endif
 }
 
+/* Computes the result, and the winners' places, which are to be freed, of a forward maximum. */
+static int64_t *run_forward_too(const fixture *f, const poolgrad_options *options, void *result)
+{
+    const int64_t windows = sup_view_count(&f->desc, fixture_view(f));
+    int64_t *winners;
+    sup_memory indices;
+
+    if (f->desc.op != POOLGRAD_MAX) {
+        run_into(f, options, result);
+        return NULL;
+    }
+    winners = malloc((size_t)windows * sizeof *winners);
+    assert_non_null(winners);
+    assert_int_equal(sup_index_alloc(&f->desc, &indices), 0);
+    run_with_indices(f, options, result, indices.first);
+    sup_index_gather(&f->desc, indices.first, winners);
+    sup_view_free(&indices);
+    return winners;
+}
+
 static void compare(const char *text)
 {
     const poolgrad_options reference = options_for("reference", 2);
     poolgrad_options options = options_for(NULL, 2);
+    int64_t *expected_winners, *winners, windows;
     sup_memory expected, actual;
     const char *cpu;
     size_t c;
@@ -61,19 +87,24 @@ static void compare(const char *text)
     fixture f;
 
     fixture_parse(&f, text, SUP_UNIFORM, 5);
+    windows = sup_view_count(&f.desc, fixture_view(&f));
     expected = copy_of_result(&f);
-    run_into(&f, &reference, expected.first);
+    expected_winners = run_forward_too(&f, &reference, expected.first);
     for (c = 0; (cpu = poolgrad_name(POOLGRAD_NAME_CPU, c)) != NULL; c++) {
         options.cpu = cpu;
         for (near = 0; near < 2; near++) {
             actual = copy_of_result(&f);
             if (!near)
                 put_away(&f);
-            run_into(&f, &options, actual.first);
+            winners = run_forward_too(&f, &options, actual.first);
             assert_same_result(&f, expected.first, actual.first, cpu);
+            if (winners && memcmp(winners, expected_winners, (size_t)windows * sizeof *winners))
+                fail_msg("%s\n%s: other winners than those of the reference", text, cpu);
+            free(winners);
             sup_view_free(&actual);
         }
     }
+    free(expected_winners);
     sup_view_free(&expected);
     fixture_free(&f);
 }

@@ -6,6 +6,9 @@
 #define WORD(w) PGI_VEC(w, REAL_NAME)
 /* How far ahead x is fetched. */
 #define AHEAD_BYTES 2048
+/* What is fetched of lanes that lie apart: the lanes after them, if the block is no larger, else
+ * their next row. */
+#define FAR_BYTES (256 << 10)
 
 /* `count` elements side by side; what lies so many bytes ahead is fetched. */
 static bool PGI_NAME(admit_row, ELEMENT)(REAL *values, const STORED *from, int64_t count,
@@ -46,7 +49,7 @@ static bool PGI_NAME(admit_row, ELEMENT)(REAL *values, const STORED *from, int64
 /* A vector of lanes, `count` places of each, turned. */
 PGI_ALWAYS_INLINE bool PGI_NAME(admit_turned, ELEMENT)(REAL *values, const STORED *from,
                                                        int64_t count, int64_t lanes,
-                                                       int64_t lane_step)
+                                                       int64_t lane_step, int64_t ahead)
 {
     enum {
         LANES = PGI_LANES(REAL_NAME)
@@ -59,7 +62,7 @@ PGI_ALWAYS_INLINE bool PGI_NAME(admit_turned, ELEMENT)(REAL *values, const STORE
     for (k = 0; k < LANES; k++) {
         const STORED *row = from + k * lane_step;
 
-        __builtin_prefetch(row + lanes * lane_step, 0, 2); /* the lanes after these */
+        __builtin_prefetch(row + ahead, 0, 2);
         square[k] =
             count < LANES ? PGI_VEC(load_some, ELEMENT)(row, count) : PGI_VEC(load, ELEMENT)(row);
         if (k % 2)
@@ -77,11 +80,13 @@ PGI_ALWAYS_INLINE bool PGI_NAME(admit_turned, ELEMENT)(REAL *values, const STORE
 
 /* `places` groups side by side of `lanes` elements that lie apart. */
 static bool PGI_NAME(admit_apart, ELEMENT)(REAL *values, const STORED *from, int64_t places,
-                                           int64_t lanes, int64_t lane_step)
+                                           int64_t lanes, int64_t lane_step, int64_t row_step)
 {
     enum {
         LANES = PGI_LANES(REAL_NAME)
     };
+    const int64_t block = lanes * lane_step;
+    const int64_t ahead = block * (int64_t)sizeof *from > FAR_BYTES ? row_step : block;
     bool nan = false;
     int64_t i, lane;
 
@@ -93,8 +98,8 @@ static bool PGI_NAME(admit_apart, ELEMENT)(REAL *values, const STORED *from, int
             const int64_t count = PGI_SMALLER(places, LANES);
 
             i = PGI_SMALLER(i, places - count); /* the last where they still fit */
-            nan |=
-                PGI_NAME(admit_turned, ELEMENT)(to + i * lanes, rows + i, count, lanes, lane_step);
+            nan |= PGI_NAME(admit_turned, ELEMENT)(to + i * lanes, rows + i, count, lanes,
+                                                   lane_step, ahead);
         }
     }
     for (; lane < lanes; lane++) {
@@ -122,7 +127,7 @@ static bool PGI_NAME(admit, ELEMENT)(void *values, const void *x, const pgi_entr
         return PGI_NAME(admit_row, ELEMENT)(to, from, entry->rows * width, AHEAD_BYTES);
     if (entry->step == 1 && row == width && entry->row_step == entry->places)
         return PGI_NAME(admit_apart, ELEMENT)(to, from, entry->rows * entry->places, lanes,
-                                              entry->lane_step);
+                                              entry->lane_step, entry->row_step);
     for (r = 0; r < entry->rows; r++, from += entry->row_step, to += row) {
         REAL *middle = to + entry->before * lanes;
 
@@ -130,7 +135,7 @@ static bool PGI_NAME(admit, ELEMENT)(void *values, const void *x, const pgi_entr
             nan |= PGI_NAME(admit_row, ELEMENT)(middle, from, width, AHEAD_BYTES);
         if (!dense && entry->step == 1)
             nan |= PGI_NAME(admit_apart, ELEMENT)(middle, from, entry->places, lanes,
-                                                  entry->lane_step);
+                                                  entry->lane_step, entry->row_step);
         for (i = 0; !dense && entry->step != 1 && i < entry->places; i++) {
             if (entry->lane_step == 1) /* a block of channels */
                 nan |= PGI_NAME(admit_row,
@@ -163,3 +168,4 @@ static bool PGI_NAME(admit, ELEMENT)(void *values, const void *x, const pgi_entr
 #undef VECTOR
 #undef WORD
 #undef AHEAD_BYTES
+#undef FAR_BYTES
