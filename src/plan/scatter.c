@@ -114,6 +114,19 @@ static bool find_winners(pgi_scatter *scatter, bool new_tile)
     return true;
 }
 
+/* Whether dy is fetched while winners are found: not where positions take it from rows that lie in
+ * one piece, which are read in their order, or where it is dealt so beside indices that are read in
+ * the same order. */
+static bool fetches(const pgi_scatter *scatter)
+{
+    const pgi_problem *problem = &scatter->plan->problem;
+
+    if (scatter->parts.award)
+        return problem->source.stride[PGI_SPATIAL + 2] > scatter->unit.lanes;
+    return problem->has_indices ? !scatter->parts.in_place || scatter->parts.apart
+                                : !scatter->parts.direct;
+}
+
 static void run_unit(void *context, const pgi_unit *unit, bool new_tile)
 {
     pgi_scatter *scatter = context;
@@ -141,15 +154,12 @@ static void run_unit(void *context, const pgi_unit *unit, bool new_tile)
         pgi_deal_slices(scatter, dx, reached, new_tile);
         return;
     }
-    if (reached && problem->has_indices) {
-        if (!scatter->parts.award && (!scatter->parts.in_place || scatter->parts.apart))
-            pgi_fetch_windows(scatter);
+    if (reached && fetches(scatter))
+        pgi_fetch_windows(scatter);
+    if (reached && problem->has_indices)
         pgi_trace_winners(scatter, new_tile);
-    } else if (reached) {
-        if (!scatter->parts.direct)
-            pgi_fetch_windows(scatter);
+    else if (reached)
         reached = find_winners(scatter, new_tile);
-    }
     if (scatter->parts.award)
         pgi_award_tile(scatter, dx, reached, new_tile);
     else

@@ -267,6 +267,8 @@ static void bad_indices(void **state)
         "max2d:f32:nchw:2x17x6x7:k2",
         "max2d:bf16:nchw:1x35x7x7:k3:s2:p1:base=plane",
         "max2d:f32:nhwc/nchw:2x300x2x3:k2:index=u8:base=window",
+        "max2d:f32:nhwc/nchw:2x35x5x4:k2:base=plane",
+        "max2d:f32:nchw/nhwc:2x35x5x4:k2:s2",
     };
     size_t i;
 

@@ -449,6 +449,17 @@ static void chosen_problems(void **state)
         /* many planes of adaptive windows, in boxes */
         "maxpool2d:f16:nchw:1x70x21x30:o8x13:adaptive:ybox=0+*,1+67,1+6,2+9",
         "max2d:f32:nchw:1x70x21x30:o8x13:adaptive:from=x:dxbox=0+*,1+67,1+19,2+20",
+        /* from one layout to the other: what lies ready, of boxes, of parts of blocks, unreached */
+        "max2d:f32:nchw/nhwc:2x70x12x13:k3:s2:p1",
+        "max2d:f32:nhwc/nchw:3x90x12x13:k5:p2",
+        "max2d:f64:nhwc/nchw:3x40x12x13:k3:s2:p1:from=x:dxbox=1+2,3+33,1+9,2+8",
+        "max2d:f32:nchw/nhwc:3x150x9x8:k3:p1:from=x:dxbox=1+2,3+140,1+7,2+5",
+        "max2d:f32:nchw/nhwc:2x40x12x13:k3:s2:p1:alpha=-2:beta=1",
+        "max2d:f32:nchw/nhwc:2x20x9x9:k2:s4:dxbox=0+*,0+*,2+2,0+*:dybox=0+*,0+*,1+0,0+*",
+        "maxpool2d:f32:nhwc/nchw:2x70x12x13:k3:s2:p1:ybox=0+*,2+67,1+4,2+5",
+        "maxpool2d:f32:nchw/nhwc:3x90x12x13:k3:p1:ybox=1+2,1+88,1+10,2+9",
+        "maxpool2d:f16:nchw/nhwc:2x40x9x9:k2:s2:p1",
+        "max2d:bf16:nhwc/nchw:2x150x8x9:k2:s2:dxbox=0+*,2+140,1+6,2+5",
         /* long rows, whose positions take from three windows */
         "max1d:bf16:ncw:2x3x700:k3:p1",
         "max1d:f64:ncw:1x2x1400:k5:s2:p1:from=x:dxbox=0+*,1+1,3+1300",
