@@ -95,13 +95,14 @@ static const pgi_level *best_level(void)
         .divide_reals = averages->divide_##type, .totals = averages->totals_##element,             \
         .totals_lanes = averages->totals_lanes_##element, .direct = averages->direct_##element,    \
         .spread = averages->spread_##element, .threes = averages->threes_##element,                \
-        .halves = averages->halves_##element, .widen = averages->widen_##element,                  \
-        .store = averages->store_##element, .repeat = averages->repeat_##element,                  \
-        .copy = averages->copy_bytes, .settle = averages->settle_bytes,                            \
-        .admit = maxima->admit_##element, .contest = maxima->contest_##type,                       \
-        .sweep = maxima->sweep_##type, .separate = maxima->separate_##type,                        \
-        .separate_places = maxima->separate_f32, .melee = maxima->melee_##element,                 \
-        .joust = maxima->joust_##element, .final = maxima->final_##type,                           \
+        .joined = averages->joined_##element, .halves = averages->halves_##element,                \
+        .widen = averages->widen_##element, .store = averages->store_##element,                    \
+        .repeat = averages->repeat_##element, .copy = averages->copy_bytes,                        \
+        .settle = averages->settle_bytes, .admit = maxima->admit_##element,                        \
+        .contest = maxima->contest_##type, .sweep = maxima->sweep_##type,                          \
+        .separate = maxima->separate_##type, .separate_places = maxima->separate_f32,              \
+        .melee = maxima->melee_##element, .joust = maxima->joust_##element,                        \
+        .final = maxima->final_##type,                                                             \
         .number = {maxima->number_i64, maxima->number_i32, maxima->number_u32, maxima->number_u8}, \
         .name = {maxima->name_i64, maxima->name_i32, maxima->name_u32},                            \
         .trace = {maxima->trace_i64, maxima->trace_i32, maxima->trace_u32},                        \

@@ -17,10 +17,11 @@ int pgi_units_first(pgi_problem *problem);
  * or batch elements to make rows of instead. */
 bool pgi_rows_below(const pgi_problem *problem, int64_t elements);
 
-/* With less, windows of few taps are left to sums of such rows: 3x3 on 10x10, f32, takes 3.6 ms
- * against 2.1, 2x2 with stride 2 forward 1.6 against 1.2. On 14x14 it is 4.0 against 4.2 and 2.1
- * against 2.5. */
-#define PGI_SHORT_ROW 13
+/* With less, windows of few taps are left to sums of such rows (Zen 5, two threads, on 14x14, hot:
+ * 2x2 with stride 2 forward in f32 and bf16, avx512, 0.35 and 0.33 ms against 1.22 and 0.95, avx2,
+ * 0.43 and 0.41 against 0.85 and 1.62; gradient of 3x3 with stride 2 0.50 and 0.48 against 0.72 and
+ * 0.76, 0.54 and 0.84 against 0.71 and 1.31). */
+#define PGI_SHORT_ROW 15
 
 /*
  * How many channels of an average are to make a row, place by place, though they do not lie side by

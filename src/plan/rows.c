@@ -25,6 +25,19 @@ int64_t pgi_row_lanes(const pgi_problem *problem)
                : 0;
 }
 
+bool pgi_is_joined(const pgi_tensor *tensor)
+{
+    int64_t elements = 1;
+    int i;
+
+    for (i = PGI_AXES - 1; i >= 0; i--) {
+        if (tensor->extent[i] > 1 && tensor->stride[i] != elements)
+            return false;
+        elements *= tensor->extent[i];
+    }
+    return true;
+}
+
 bool pgi_axis_is(const pgi_axis *axis, int64_t kernel, int64_t stride)
 {
     return !axis->adaptive && axis->kernel == kernel && axis->stride == stride &&

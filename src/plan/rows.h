@@ -11,6 +11,9 @@
 /* How many channels such rows have if, in both tensors, their elements lie side by side; else 0. */
 int64_t pgi_row_lanes(const pgi_problem *problem);
 
+/* Whether elements lie one behind the other, in the order of the axes. */
+bool pgi_is_joined(const pgi_tensor *tensor);
+
 /* Whether the windows of an axis have so many taps without gaps and this stride, and each has a tap
  * that is no padding before or behind the input. */
 bool pgi_axis_is(const pgi_axis *axis, int64_t kernel, int64_t stride);

@@ -9,6 +9,8 @@ const pgi_strategy *const pgi_strategies[] = {
     &pgi_strategy_total,
     &pgi_strategy_copies, /* before those that it calls */
     &pgi_strategy_flat,
+    &pgi_strategy_joined,
+    &pgi_strategy_staged,
     &pgi_strategy_threes,
     &pgi_strategy_halves,
     &pgi_strategy_direct,
@@ -26,8 +28,8 @@ bool pgi_plan_other(poolgrad_plan *other)
 {
     const pgi_strategy *const *entry = pgi_strategies;
 
-    while (*entry == &pgi_strategy_copies || *entry == &pgi_strategy_parity ||
-           !(*entry)->applicable(&other->problem))
+    while (*entry == &pgi_strategy_copies || *entry == &pgi_strategy_staged ||
+           *entry == &pgi_strategy_parity || !(*entry)->applicable(&other->problem))
         entry++;
     other->strategy = *entry;
     return other->strategy->prepare(other);

@@ -208,7 +208,10 @@ static void wide_averages(void **state)
         "avgpool3d:%s:ncdhw:1x1x40x8x16:k32x3x3",
         "avgpool3d:%s:ndhwc:1x16x40x8x5:k33x3x3:p16x1x1",
         "avgpool3d:%s:ncdhw:1x1x3x70x16:k1x63x3:p1x31x1",
-        "avg2d:%s:nchw:2x70x7x7:k3:p1:div=exclude", /* many channels of short rows */
+        "avg2d:%s:nchw:2x70x7x7:k5:p2:div=exclude", /* many channels of short rows */
+        "avg2d:%s:nchw:2x35x7x9:k3:p1:div=exclude", /* planes as one row */
+        "avgpool2d:%s:nchw:1x11x15x14:k3:p1:div=exclude",
+        "avgpool2d:%s:nchw:3x5x4x4:k3:p1", /* less than a piece */
         "avg2d:%s:nchw:70x3x5x6:k3:p1:beta=0.5",
         "avg2d:%s:nhwc/nchw:1x70x9x40:k3:p1",
         "avgpool2d:%s:nchw/nhwc:1x67x9x11:k3:p1",

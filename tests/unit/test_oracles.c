@@ -449,6 +449,20 @@ static void chosen_problems(void **state)
         /* many planes of adaptive windows, in boxes */
         "maxpool2d:f16:nchw:1x70x21x30:o8x13:adaptive:ybox=0+*,1+67,1+6,2+9",
         "max2d:f32:nchw:1x70x21x30:o8x13:adaptive:from=x:dxbox=0+*,1+67,1+19,2+20",
+        /* small planes as one long row: pieces that begin within planes, rings of several planes,
+         * divisors of all kinds, boxes of whole planes, numbers that leave a quotient in doubt */
+        "avg2d:f32:nchw:3x23x14x13:k3:p1",
+        "avg2d:bf16:nchw:2x150x7x7:k3:p1:div=exclude:alpha=-0.5",
+        "avg2d:f16:nchw:1x9x28x31:k3:p1:div=include",
+        "avg2d:f64:nchw:2x11x17x9:k3:p1:div=7",
+        "avg2d:f32:nchw:3x70x4x4:k3:p1:div=4194304",
+        "avg3d:f32:ncdhw:2x3x6x9x10:k1x3x3:p0x1x1:dxbox=1+1,0+*,2+3,0+*,0+*:dybox=1+1,0+*,2+3,0+*,"
+        "0+*",
+        "avgpool2d:f32:nchw:3x23x14x13:k3:p1",
+        "avgpool2d:bf16:nchw:2x150x7x7:k3:p1:div=include:alpha=3",
+        "avgpool2d:f16:nchw:1x9x56x57:k3:p1:div=exclude",
+        "avgpool2d:f64:nchw:2x11x17x9:k3:p1:div=-7",
+        "avgpool2d:bf16:nchw:3x70x8x2:k3:p1:div=4194304",
         /* from one layout to the other: what lies ready, of boxes, of parts of blocks, unreached */
         "max2d:f32:nchw/nhwc:2x70x12x13:k3:s2:p1",
         "max2d:f32:nhwc/nchw:3x90x12x13:k5:p2",

@@ -10,16 +10,20 @@
 
 /* About 2.2 million elements: above 4 MB also in the narrow types. */
 static const char *const problems[] = {
-    "avg2d:%s:nchw:1x32x256x272:k3:p1:alpha=0.5",       /* rows of whole vectors */
-    "avg2d:%s:nhwc:1x40x232x236:k3:p1:div=exclude",     /* a remainder of eight elements */
-    "avg2d:%s:nchw:1x32x256x264:k2:s2",                 /* phases that take turns */
-    "avg2d:%s:nchw:2x16x256x280:k3:s2:p1",              /* likewise, with a remainder */
-    "avg2d:%s:nchw:1x33x253x259:k5:s3",                 /* nothing is aligned */
-    "avg2d:%s:nhwc:1x64x184x192:k2:s2",                 /* groups of channels */
-    "avg2d:%s:nchw:1x4600x33x33:k33:alpha=-2",          /* one window per plane; above 16 MiB */
-    "avg2d:%s:nhwc:9x2048x16x17:k17:s17:p0,1x0",        /* likewise */
-    "avg2d:%s:nhwc/nchw:2x64x128x144:k3:p1",            /* squares that are turned */
-    "avg2d:%s:nchw:1x8x253x1101:k3:p1",                 /* long rows: the lines within them */
+    "avg2d:%s:nchw:1x32x256x272:k3:p1:alpha=0.5",   /* rows of whole vectors */
+    "avg2d:%s:nhwc:1x40x232x236:k3:p1:div=exclude", /* a remainder of eight elements */
+    "avg2d:%s:nchw:1x32x256x264:k2:s2",             /* phases that take turns */
+    "avg2d:%s:nchw:2x16x256x280:k3:s2:p1",          /* likewise, with a remainder */
+    "avg2d:%s:nchw:1x33x253x259:k5:s3",             /* nothing is aligned */
+    "avg2d:%s:nhwc:1x64x184x192:k2:s2",             /* groups of channels */
+    "avg2d:%s:nchw:1x4600x33x33:k33:alpha=-2",      /* one window per plane; above 16 MiB */
+    "avg2d:%s:nhwc:9x2048x16x17:k17:s17:p0,1x0",    /* likewise */
+    "avg2d:%s:nhwc/nchw:2x64x128x144:k3:p1",        /* squares that are turned */
+    "avg2d:%s:nchw:1x8x253x1101:k3:p1",             /* long rows: the lines within them */
+    "avg2d:%s:nchw:64x180x14x14:k3:p1",             /* planes as one row, whose pieces are */
+    "avgpool2d:%s:nchw:64x721x7x7:k3:p1:div=exclude",
+    "avg2d:%s:nchw:65x181x14x14:k2:s2", /* planes made first, then stored */
+    "avgpool2d:%s:nchw:63x721x14x14:k3:s2:p1:div=exclude",
     "avg1d:%s:nwc:8x1031x283:k3",                       /* likewise, of channels */
     "avgpool2d:%s:nhwc:1x64x184x192:k2:s2",             /* forward: what is near is not fetched, */
     "avgpool2d:%s:nhwc:1x40x232x236:k3:p1:div=exclude", /* nor here, */

@@ -58,6 +58,11 @@ static inline vec_f32 vec_div_f32(vec_f32 a, vec_f32 b)
     return _mm256_div_ps(a, b);
 }
 
+static inline vec_f32 vec_keep_f32(vec_f32 a, const void *bits)
+{
+    return _mm256_and_ps(a, _mm256_loadu_ps(bits));
+}
+
 static inline void vec_zip_inside_f32(vec_f32 a, vec_f32 b, vec_f32 *low, vec_f32 *high)
 {
     *low = _mm256_unpacklo_ps(a, b);
@@ -106,6 +111,11 @@ static inline vec_f64 vec_mul_f64(vec_f64 a, vec_f64 b)
 static inline vec_f64 vec_div_f64(vec_f64 a, vec_f64 b)
 {
     return _mm256_div_pd(a, b);
+}
+
+static inline vec_f64 vec_keep_f64(vec_f64 a, const void *bits)
+{
+    return _mm256_and_pd(a, _mm256_loadu_pd(bits));
 }
 
 static inline void vec_zip_inside_f64(vec_f64 a, vec_f64 b, vec_f64 *low, vec_f64 *high)

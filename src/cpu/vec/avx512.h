@@ -55,6 +55,11 @@ static inline vec_f32 vec_div_f32(vec_f32 a, vec_f32 b)
     return _mm512_div_ps(a, b);
 }
 
+static inline vec_f32 vec_keep_f32(vec_f32 a, const void *bits)
+{
+    return _mm512_and_ps(a, _mm512_loadu_ps(bits));
+}
+
 static inline vec_f64 vec_set_f64(double value)
 {
     return _mm512_set1_pd(value);
@@ -83,6 +88,11 @@ static inline vec_f64 vec_mul_f64(vec_f64 a, vec_f64 b)
 static inline vec_f64 vec_div_f64(vec_f64 a, vec_f64 b)
 {
     return _mm512_div_pd(a, b);
+}
+
+static inline vec_f64 vec_keep_f64(vec_f64 a, const void *bits)
+{
+    return _mm512_and_pd(a, _mm512_loadu_pd(bits));
 }
 
 static inline void vec_zip_f32(vec_f32 a, vec_f32 b, vec_f32 *low, vec_f32 *high)

@@ -54,6 +54,11 @@ static inline vec_f32 vec_div_f32(vec_f32 a, vec_f32 b)
     return vdivq_f32(a, b);
 }
 
+static inline vec_f32 vec_keep_f32(vec_f32 a, const void *bits)
+{
+    return vreinterpretq_f32_u32(vandq_u32(vreinterpretq_u32_f32(a), vld1q_u32(bits)));
+}
+
 static inline void vec_zip_f32(vec_f32 a, vec_f32 b, vec_f32 *low, vec_f32 *high)
 {
     *low = vzip1q_f32(a, b);
@@ -236,6 +241,11 @@ static inline vec_f64 vec_mul_f64(vec_f64 a, vec_f64 b)
 static inline vec_f64 vec_div_f64(vec_f64 a, vec_f64 b)
 {
     return vdivq_f64(a, b);
+}
+
+static inline vec_f64 vec_keep_f64(vec_f64 a, const void *bits)
+{
+    return vreinterpretq_f64_u64(vandq_u64(vreinterpretq_u64_f64(a), vld1q_u64(bits)));
 }
 
 static inline void vec_zip_f64(vec_f64 a, vec_f64 b, vec_f64 *low, vec_f64 *high)

@@ -6,6 +6,7 @@
  *     vec_f32, vec_f64            a vector of reals, of VEC_f32 and VEC_f64 lanes
  *     vec_set_R, vec_add_R, ...   on all lanes
  *     vec_get_R, vec_put_R        from and to reals in memory, any alignment
+ *     vec_keep_R                  a where the bits of a real in memory are 1, 0 where they are 0
  *     vec_zip_R                   a0 b0 a1 b1 ..., in two vectors
  *     VEC_halves                  only where what crosses halves of vectors is dear; and then
  *     vec_zip_inside_R            both lower halves zipped beside both upper ones, in two vectors,
@@ -103,6 +104,11 @@ static inline vec_f32 vec_div_f32(vec_f32 a, vec_f32 b)
     return a / b;
 }
 
+static inline vec_f32 vec_keep_f32(vec_f32 a, const void *bits)
+{
+    return *(const uint32_t *)bits ? a : 0;
+}
+
 static inline void vec_zip_f32(vec_f32 a, vec_f32 b, vec_f32 *low, vec_f32 *high)
 {
     *low = a;
@@ -137,6 +143,11 @@ static inline vec_f64 vec_mul_f64(vec_f64 a, vec_f64 b)
 static inline vec_f64 vec_div_f64(vec_f64 a, vec_f64 b)
 {
     return a / b;
+}
+
+static inline vec_f64 vec_keep_f64(vec_f64 a, const void *bits)
+{
+    return *(const uint64_t *)bits ? a : 0;
 }
 
 static inline void vec_zip_f64(vec_f64 a, vec_f64 b, vec_f64 *low, vec_f64 *high)
