@@ -95,7 +95,9 @@ static const pgi_level *best_level(void)
         .divide_reals = averages->divide_##type, .totals = averages->totals_##element,             \
         .totals_lanes = averages->totals_lanes_##element, .direct = averages->direct_##element,    \
         .spread = averages->spread_##element, .threes = averages->threes_##element,                \
-        .joined = averages->joined_##element, .halves = averages->halves_##element,                \
+        .joined = averages->joined_##element, .pile = averages->pile_##element,                    \
+        .fold = averages->fold_##element, .pile_reals = averages->pile_##type,                     \
+        .fold_reals = averages->fold_##type, .halves = averages->halves_##element,                 \
         .widen = averages->widen_##element, .store = averages->store_##element,                    \
         .repeat = averages->repeat_##element, .copy = averages->copy_bytes,                        \
         .settle = averages->settle_bytes, .admit = maxima->admit_##element,                        \

@@ -325,6 +325,28 @@ typedef void pgi_totals_lanes_fn(void *totals, const void *from, int64_t row_ste
                                  int64_t column_step, int64_t lanes, int rows, int columns,
                                  int64_t ahead, void *room);
 
+/* to[i] = the sum of elements i of `rows` rows, `step` elements further each, any number of them:
+ * of `count` side by side. Up to PGI_ROW_REALS reals behind the last may be written. What is
+ * `ahead` elements further is fetched. `room` is for pgi_pile_rows(rows) rows of reals, each a
+ * multiple of PGI_ROW_REALS. */
+typedef void pgi_pile_fn(void *to, const void *from, int64_t step, int64_t rows, int64_t count,
+                         int64_t ahead, void *room);
+
+static inline int64_t pgi_pile_rows(int64_t rows)
+{
+    int64_t blocks = rows / PGI_RUN_ROWS, room = 1;
+
+    for (; blocks > 0; blocks /= 2)
+        room++;
+    return room;
+}
+
+/* *total = the sum of `count` elements side by side, any number of them. `room` is for so many
+ * reals, PGI_FOLD_ROOM. */
+#define PGI_FOLD_ROOM(count) ((count) / 4 + 512)
+
+typedef void pgi_fold_fn(void *total, const void *from, int64_t count, void *room);
+
 /* Any other last axis with short runs: for every vector of a target row, and every term of its
  * runs, where they are; -1: no such term. Runs of different lengths are alike then, because an
  * added 0 changes nothing there. Near ones, of runs of up to PGI_PICKED, are all among so many
@@ -379,6 +401,8 @@ typedef struct pgi_kernels {
     pgi_spread_fn *spread;
     pgi_threes_fn *threes;
     pgi_joined_fn *joined;
+    pgi_pile_fn *pile, *pile_reals;
+    pgi_fold_fn *fold, *fold_reals;
     pgi_halves_fn *halves;
     pgi_widen_fn *widen;
     pgi_store_fn *store;

@@ -211,7 +211,10 @@ static void wide_averages(void **state)
         "avg2d:%s:nchw:2x70x7x7:k5:p2:div=exclude", /* many channels of short rows */
         "avg2d:%s:nchw:2x35x7x9:k3:p1:div=exclude", /* planes as one row */
         "avgpool2d:%s:nchw:1x11x15x14:k3:p1:div=exclude",
-        "avgpool2d:%s:nchw:3x5x4x4:k3:p1", /* less than a piece */
+        "avgpool2d:%s:nchw:3x5x4x4:k3:p1",    /* less than a piece */
+        "avgpool2d:%s:nchw:1x3x21x19:k21x19", /* whole planes, large, */
+        "avgpool1d:%s:ncw:2x3x157:k157",
+        "avgpool2d:%s:nhwc:2x35x20x3:k20x3", /* and with channels side by side */
         "avg2d:%s:nchw:70x3x5x6:k3:p1:beta=0.5",
         "avg2d:%s:nhwc/nchw:1x70x9x40:k3:p1",
         "avgpool2d:%s:nchw/nhwc:1x67x9x11:k3:p1",

@@ -463,6 +463,22 @@ static void chosen_problems(void **state)
         "avgpool2d:f16:nchw:1x9x56x57:k3:p1:div=exclude",
         "avgpool2d:f64:nchw:2x11x17x9:k3:p1:div=-7",
         "avgpool2d:bf16:nchw:3x70x8x2:k3:p1:div=4194304",
+        /* whole planes that are not small: pieces of all sizes, rest of a vector, one or three
+         * axes, channels side by side, all of a row and some */
+        "avgpool1d:f32:ncw:3x5x1023:o1:adaptive",
+        "avgpool1d:bf16:ncw:2x3x77:k77:beta=0.5",
+        "avgpool1d:f64:ncw:2x3x4097:o1:adaptive",
+        "avgpool1d:f16:nwc:2x33x517:o1:adaptive",
+        "avgpool2d:f32:nchw:2x9x55x37:o1:adaptive:ybox=1+1,2+6,0+*,0+*",
+        "avgpool2d:bf16:nchw:1x3x17x5:k17x5:alpha=-2",
+        "avgpool2d:f64:nchw/nhwc:2x5x31x18:o1:adaptive",
+        "avgpool2d:f32:nhwc:9x35x40x21:o1:adaptive",
+        "avgpool2d:f16:nhwc:1x130x18x5:k18x5:ybox=0+*,17+100,0+*,0+*",
+        "avgpool2d:f64:nhwc/nchw:2x20x16x47:o1:adaptive:beta=1",
+        "avgpool3d:f32:ncdhw:2x3x19x5x9:o1:adaptive",
+        "avgpool3d:bf16:ncdhw:1x4x8x1x33:k8x1x33",
+        "avg2d:f32:nchw:2x3x1x1:o40x33:adaptive",
+        "avg2d:bf16:nhwc:2x18x1x1:o20x3:adaptive:beta=-1",
         /* from one layout to the other: what lies ready, of boxes, of parts of blocks, unreached */
         "max2d:f32:nchw/nhwc:2x70x12x13:k3:s2:p1",
         "max2d:f32:nhwc/nchw:3x90x12x13:k5:p2",

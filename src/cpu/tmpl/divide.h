@@ -89,6 +89,23 @@ PGI_ALWAYS_INLINE void PGI_NAME(sum_column, ELEMENT)(REAL *to, const STORED *fro
     PUT(to, ADD(sum, SET(0)));
 }
 
+PGI_ALWAYS_INLINE void PGI_NAME(sum_columns, ELEMENT)(REAL *to, const STORED *from,
+                                                      int64_t row_step, int64_t lanes, int rows,
+                                                      int64_t ahead)
+{
+    int64_t at;
+
+    for (at = 0; at + LANES <= lanes; at += LANES)
+        PGI_NAME(sum_column, ELEMENT)
+    (to + at, from + at, row_step, LANES, rows, false, true, ahead);
+    /* Part of a vector is slow to load: rather some once more. */
+    if (at < lanes && lanes >= LANES)
+        PGI_NAME(sum_column, ELEMENT)
+    (to + lanes - LANES, from + lanes - LANES, row_step, LANES, rows, false, true, ahead);
+    else if (at < lanes) PGI_NAME(sum_column, ELEMENT)(to + at, from + at, row_step, lanes - at,
+                                                       rows, true, true, ahead);
+}
+
 /* Vectors of the columns of a plane. */
 #define PARTS ((PGI_RUN_ROWS + PGI_LANES(REAL_NAME) - 1) / PGI_LANES(REAL_NAME))
 
@@ -166,20 +183,6 @@ static void PGI_NAME(totals, ELEMENT)(void *totals, const void *from, int64_t st
 }
 
 #undef PARTS
-
-PGI_ALWAYS_INLINE void PGI_NAME(sum_columns, ELEMENT)(REAL *to, const STORED *from,
-                                                      int64_t row_step, int64_t lanes, int rows,
-                                                      int64_t ahead)
-{
-    int64_t at;
-
-    for (at = 0; at + LANES <= lanes; at += LANES)
-        PGI_NAME(sum_column, ELEMENT)
-    (to + at, from + at, row_step, LANES, rows, false, true, ahead);
-    if (at < lanes)
-        PGI_NAME(sum_column, ELEMENT)
-    (to + at, from + at, row_step, lanes - at, rows, true, true, ahead);
-}
 
 static void PGI_NAME(totals_lanes, ELEMENT)(void *totals, const void *from, int64_t row_step,
                                             int64_t column_step, int64_t lanes, int rows,

@@ -64,6 +64,8 @@ static void PGI_NAME(widen, ELEMENT)(void *reals, const void *from, int64_t from
 
 #include "cpu/tmpl/divide.h"
 
+#include "cpu/tmpl/pile.h"
+
 #include "cpu/tmpl/direct.h"
 
 #include "cpu/tmpl/spread.h"
