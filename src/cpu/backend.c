@@ -66,19 +66,26 @@ static const pgi_level levels[] = {
 
 #define LEVELS (sizeof levels / sizeof levels[0])
 
-/* Remembered, because a look at the CPU can cost microseconds in a virtual machine. Two threads
- * that look at once find the same. */
+/* Whether this machine has a level. Remembered, because a look at the CPU can cost microseconds in
+ * a virtual machine. Two threads that look at once find the same. */
+static bool is_usable(size_t level)
+{
+    static _Atomic int known[LEVELS]; /* 1: no, 2: yes */
+    int usable = atomic_load_explicit(&known[level], memory_order_relaxed);
+
+    if (usable == 0) {
+        usable = 1 + levels[level].usable();
+        atomic_store_explicit(&known[level], usable, memory_order_relaxed);
+    }
+    return usable == 2;
+}
+
 static const pgi_level *best_level(void)
 {
-    static _Atomic int best = -1;
-    int level = atomic_load_explicit(&best, memory_order_relaxed);
+    size_t level = LEVELS - 1;
 
-    if (level >= 0)
-        return &levels[level];
-    level = (int)LEVELS - 1;
-    while (!levels[level].usable())
+    while (level > 0 && !is_usable(level)) /* any machine has the first */
         level--;
-    atomic_store_explicit(&best, level, memory_order_relaxed);
     return &levels[level];
 }
 
@@ -155,7 +162,7 @@ static poolgrad_status select_kernels(const char *isa, poolgrad_dtype dtype, pgi
     for (i = 0; i < LEVELS; i++) {
         if (strcmp(levels[i].name, isa) != 0)
             continue;
-        if (!levels[i].usable())
+        if (!is_usable(i))
             return pgi_fail(error, POOLGRAD_ERR_UNSUPPORTED,
                             "%s is \"%s\", which this machine does not have", source, isa);
         *kernels = pick(&levels[i], dtype);
@@ -183,7 +190,7 @@ static const char *name(poolgrad_name_kind kind, size_t index)
         return index < sizeof kernel_names / sizeof kernel_names[0] ? kernel_names[index] : NULL;
     if (kind == POOLGRAD_NAME_CPU)
         for (i = 0; i < LEVELS; i++)
-            if (levels[i].usable() && index-- == 0)
+            if (is_usable(i) && index-- == 0)
                 return levels[i].name;
     return NULL;
 }
