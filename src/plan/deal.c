@@ -90,17 +90,20 @@ static void store_tile(const pgi_scatter *scatter, char *dx, int64_t lanes, char
     const pgi_tensor *target = &plan->problem.target;
     const size_t plane = (size_t)(rows * places * lanes) * plan->kernels.real;
     const bool dense = plan->scale.beta == 0 && pgi_is_dense(&plan->problem, lanes);
-    /* rows that follow each other without a gap are one row */
+    /* rows that follow each other without a gap are one row, and so are planes of them */
     const int64_t joined = target->stride[PGI_SPATIAL + 1] == places * lanes ? rows : 1;
+    const bool whole = joined == rows && target->stride[PGI_SPATIAL] == rows * places * lanes;
+    const int64_t planes = dense && whole ? unit->end[0] - unit->begin[0] : 1;
     int64_t d, h;
 
-    for (d = unit->begin[0]; d < unit->end[0]; d++, sums += plane) {
+    for (d = unit->begin[0]; d < unit->end[0]; d += planes, sums += (size_t)planes * plane) {
         for (h = 0; dense && h < rows; h += joined) {
             const int64_t at = pgi_row_offset(target, d, unit->begin[1] + h, unit->begin[2]);
 
             plan->kernels.reap(dx + at * (int64_t)plan->problem.element_size,
                                sums + (size_t)(h * places * lanes) * plan->kernels.real,
-                               joined * places * lanes, plan->scale.alpha, scatter->work->stream);
+                               planes * joined * places * lanes, plan->scale.alpha,
+                               scatter->work->stream);
         }
         if (!dense) {
             pgi_store_rows(plan, scatter->work, dx, d, unit->begin[1], unit->begin[2], rows, places,

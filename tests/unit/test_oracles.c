@@ -435,6 +435,8 @@ static void chosen_problems(void **state)
         "max3d:bf16:ndhwc:1x16x10x80x12:k3x2x3:s1x40x1",
         "max2d:f64:nhwc:1x16x80x64:k5:d2:p4",
         "max2d:f32:nchw:1x1x400x401:k6:s3:beta=1",
+        /* planes that follow each other stored as one */
+        "max3d:f32:ncdhw:2x3x16x14x14:k1x2x2:s1x2x2:dxbox=0+*,1+2,3+7,0+*,0+*",
         "max2d:bf16:nhwc:1x17x110x90:k8:s4:p1:dxbox=0+*,0+*,3+100,1+88",
         /* indices of many channels that lie apart, some KiB, and not, in rows that are joined */
         "max2d:f32:nchw:4x75x7x7:o16:adaptive",
