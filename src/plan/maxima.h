@@ -97,11 +97,12 @@ typedef enum pgi_neighbours {
     PGI_APART
 } pgi_neighbours;
 
-/* The row that windows share with those below, kept by a melee: room for two rows of reals and of
- * places. */
+/* The rows that windows share with those below, one or two, kept by a melee: room for three rows of
+ * reals and of places. */
 typedef struct pgi_kept {
     void *values;
     int32_t *places;
+    int rows;
 } pgi_kept;
 
 typedef struct pgi_melee {
@@ -114,7 +115,8 @@ typedef struct pgi_melee {
     int64_t to_row;                /* cells */
     int64_t offset[PGI_MELEE_TAPS];
     int32_t place[PGI_MELEE_TAPS];
-    pgi_kept kept; /* if not NULL: of 3x3 taps, the last row is the first of the windows below */
+    pgi_kept kept; /* if not NULL: of 3x3 taps, the last row is the first of the windows below, or,
+                      of one lane, the last two are the first two */
 } pgi_melee;
 
 /* Values (reals) and places of all cells; either may be NULL. A window without taps becomes -inf

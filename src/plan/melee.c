@@ -13,6 +13,18 @@ static bool layered(const pgi_gather *depth)
            axis->stride < axis->kernel;
 }
 
+/* Whether windows are 3x3 in every plane and neighbours share two rows and columns of it. */
+static bool has_threes(const pgi_gather taps[3], const pgi_tensor *x)
+{
+    int i;
+
+    for (i = 1; i < 3; i++)
+        if (taps[i].axis.adaptive || taps[i].axis.kernel != 3 || taps[i].axis.stride != 1 ||
+            taps[i].axis.dilation != 1)
+            return false;
+    return x->stride[PGI_SPATIAL + 2] == 1 && (layered(&taps[0]) || taps[0].longest == 1);
+}
+
 /* Whether all taps at once cost less than a contest, axis by axis, which shares what windows have
  * in common but carries every candidate through memory. Fitted to what was measured, in parts of a
  * contest's time: 2x2 with stride 1 0.75, 3x3 with stride 2 0.75 and 3 0.6, 3x3x3 with stride 2
@@ -47,7 +59,8 @@ bool pgi_arena_suits(const pgi_gather taps[3], int64_t targets, int64_t lanes, c
             return false;
         all *= taps[i].longest;
     }
-    if (all > PGI_MELEE_TAPS || !is_cheaper(taps, all, lanes))
+    if (all > PGI_MELEE_TAPS ||
+        !(is_cheaper(taps, all, lanes) || (lanes == 1 && has_threes(taps, x))))
         return false;
     if (lanes > 1)
         return lanes >= PGI_FULL_VECTOR && x->stride[PGI_CHANNEL] == 1;
@@ -74,8 +87,8 @@ pgi_arena_layout pgi_arena_measure(const pgi_gather taps[3], const int64_t targe
 
     for (i = 0; i < 3; i++)
         layout.stretches[i] = pgi_place(at, 1, 1, targets[i], sizeof(pgi_stretch));
-    layout.kept.values = pgi_place(at, 2, targets[2], lanes, (int64_t)real);
-    layout.kept.places = pgi_place(at, 2, targets[2], lanes, sizeof(int32_t));
+    layout.kept.values = pgi_place(at, 3, targets[2], lanes, (int64_t)real);
+    layout.kept.places = pgi_place(at, 3, targets[2], lanes, sizeof(int32_t));
     layout.layers.values = pgi_place(at, targets[1], targets[2], lanes, layers * (int64_t)real);
     layout.layers.places =
         pgi_place(at, targets[1], targets[2], lanes, layers * (int64_t)sizeof(int32_t));
@@ -222,12 +235,18 @@ static const pgi_stretch *stretch_of(const pgi_arena *arena, int axis, int64_t o
     return stretch;
 }
 
-/* Whether the last row of every window is the first of the one below, as of 3x3 taps with stride 2,
- * for which there is a loop. */
-static bool shares_rows(const pgi_arena *arena, const pgi_stretch *const at[3])
+/* How many rows every window shares with the one below where there is a loop for that: of 3x3 taps
+ * with stride 2 the last, with stride 1, of one lane, the last two. */
+static int rows_shared(const pgi_arena *arena, const pgi_stretch *const at[3])
 {
-    return at[1]->end - at[1]->begin > 1 && at[0]->taps == 1 && at[1]->taps == 3 &&
-           at[2]->taps == 3 && at[1]->step == 2 * arena->taps[1].q;
+    if (at[1]->end - at[1]->begin < 2 || at[0]->taps != 1 || at[1]->taps != 3 || at[2]->taps != 3)
+        return 0;
+    if (at[1]->step == 2 * arena->taps[1].q)
+        return 1;
+    return arena->lanes == 1 && at[1]->step == arena->taps[1].q &&
+                   at[2]->step * arena->tensor->stride[PGI_SPATIAL + 2] == 1
+               ? 2
+               : 0;
 }
 
 /* Where what is found goes: reals and places, row behind row, or lists. */
@@ -300,12 +319,13 @@ static bool fight(const pgi_arena *arena, const pgi_stretch *depth, bool layer, 
             melee.windows = windows;
             melee.lanes = arena->lanes;
             melee.to_row = arena->row;
-            melee.kept = (pgi_kept){NULL, NULL};
+            melee.kept = (pgi_kept){NULL, NULL, rows_shared(arena, at)};
             set_taps(arena, at, layer, arena->tapped || found->lists, &melee);
-            if (shares_rows(arena, at))
-                melee.kept =
-                    (pgi_kept){arena->workspace + arena->layout->kept.values,
-                               (int32_t *)(void *)(arena->workspace + arena->layout->kept.places)};
+            if (melee.kept.rows > 0) {
+                melee.kept.values = arena->workspace + arena->layout->kept.values;
+                melee.kept.places =
+                    (int32_t *)(void *)(arena->workspace + arena->layout->kept.places);
+            }
             from =
                 arena->x + pgi_row_offset(arena->tensor, depth->first, these.first, column->first) *
                                (int64_t)plan->problem.element_size;

@@ -20,7 +20,7 @@ typedef struct pgi_stretch {
 
 typedef struct pgi_arena_layout {
     size_t stretches[3];
-    pgi_candidates kept;   /* two rows */
+    pgi_candidates kept;   /* three rows */
     bool layered;          /* windows share planes of x: what is best in each of these is held in */
     pgi_candidates layers; /* as many layers as windows have planes */
     size_t bytes;

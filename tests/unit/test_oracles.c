@@ -437,6 +437,12 @@ static void chosen_problems(void **state)
         "max2d:f32:nchw:1x1x400x401:k6:s3:beta=1",
         /* planes that follow each other stored as one */
         "max3d:f32:ncdhw:2x3x16x14x14:k1x2x2:s1x2x2:dxbox=0+*,1+2,3+7,0+*,0+*",
+        /* 3x3 windows with stride 1, which share two rows with those below */
+        "maxpool2d:f32:nchw:2x3x70x45:k3:p1:ybox=0+*,1+2,1+66,2+40",
+        "maxpool2d:f16:nchw:1x2x37x50:k3:base=window:index=u8:alpha=-2",
+        "maxpool3d:f64:ncdhw:1x2x7x40x50:k3:p1",
+        "max2d:f32:nchw:2x3x24x50:k3:p1:from=x",
+        "max3d:bf16:ncdhw:1x2x6x24x50:k2x3x3:p0x1x1:from=x",
         "max2d:bf16:nhwc:1x17x110x90:k8:s4:p1:dxbox=0+*,0+*,3+100,1+88",
         /* indices of many channels that lie apart, some KiB, and not, in rows that are joined */
         "max2d:f32:nchw:4x75x7x7:o16:adaptive",

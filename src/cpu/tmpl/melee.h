@@ -227,8 +227,8 @@ typedef struct PGI_NAME(champion, ELEMENT) {
 
 PGI_ALWAYS_INLINE PGI_NAME(champion, ELEMENT)
     PGI_NAME(melee_row, ELEMENT)(const STORED *from, const PGI_NAME(grid, ELEMENT) * grid,
-                                 pgi_neighbours neighbours, int64_t ahead, bool placed,
-                                 vec_doubt *doubt)
+                                 pgi_neighbours neighbours, int64_t ahead, bool grouped,
+                                 bool placed, vec_doubt *doubt)
 {
     VECTOR before = PGI_NAME(melee_load, ELEMENT)(from, neighbours, 1, ahead, true);
     PGI_NAME(champion, ELEMENT) row = {before, grid->column_at[0]};
@@ -241,8 +241,11 @@ PGI_ALWAYS_INLINE PGI_NAME(champion, ELEMENT)
     }
     PGI_UNROLL
     for (c = 1; c < SHARED; c++) {
-        const VECTOR other =
-            PGI_NAME(melee_load, ELEMENT)(from + grid->column[c], neighbours, 1, ahead, false);
+        const STORED *tap = from + grid->column[c];
+        /* columns of one lane are in one line */
+        const VECTOR other = neighbours == PGI_SIDE_BY_SIDE && !grouped
+                                 ? PGI_VEC(load, ELEMENT)(tap)
+                                 : PGI_NAME(melee_load, ELEMENT)(tap, neighbours, 1, ahead, false);
         const MASK won = WORD(above)(other, row.best);
 
         row.best = WORD(larger)(other, row.best);
@@ -254,65 +257,74 @@ PGI_ALWAYS_INLINE PGI_NAME(champion, ELEMENT)
     return row;
 }
 
-/* What is best in the last row is kept for the windows below, by turns in two rows of cells: the
- * last vector of a row begins before the one before it ends. */
+/* What is best in the last rows, as many as `shared`, is kept for the windows below, by turns in
+ * rows of cells of which there is one more: the last vector of a row begins before the one before
+ * it ends. */
 PGI_ALWAYS_INLINE bool PGI_NAME(melee_shared, ELEMENT)(REAL *values, int32_t *places,
                                                        const STORED *x, const pgi_melee *melee,
-                                                       pgi_neighbours neighbours, bool placed)
+                                                       pgi_neighbours neighbours, bool grouped,
+                                                       int shared, bool placed)
 {
-    const bool grouped = melee->lanes > 1;
     const int64_t groups = grouped ? melee->windows : 1;
     const int64_t cells = grouped ? melee->lanes : melee->windows;
     const int64_t step = neighbours == PGI_EVERY_OTHER ? 2 : 1;
     const int64_t to_row = melee->to_row, window_step = melee->step;
-    const bool near = melee->row_step <= NEAR_BYTES / (int)sizeof(STORED);
+    const bool near = grouped && melee->row_step <= NEAR_BYTES / (int)sizeof(STORED);
     const int64_t ahead = near ? melee->row_step : AHEAD;
     const int32_t place_step = melee->place_step;
     const AT steps = WORD(count_at)(grouped ? 0 : place_step);
     const PGI_NAME(grid, ELEMENT) grid = PGI_NAME(melee_grid, ELEMENT)(melee);
+    REAL *const kept = melee->kept.values;
+    int32_t *const kept_places = melee->kept.places;
     vec_doubt doubt = vec_no_doubt();
     int64_t r, g, i;
     int j;
 
     for (r = 0; r < melee->rows; r++) {
-        const int64_t above = (r + 1) % 2 * groups * cells, below = r % 2 * groups * cells;
         const STORED *row = x + melee->offset[0] + r * melee->row_step;
         const int32_t base = melee->place[0] + (int32_t)r * melee->row_place;
-        REAL *kept = melee->kept.values;
-        int32_t *kept_places = melee->kept.places;
+        int64_t at[SHARED];
 
+        for (j = 0; j < SHARED; j++) /* the last of one are the first of the next */
+            at[j] =
+                (r + (j < shared ? j : j + shared + 1 - SHARED)) % (shared + 1) * groups * cells;
         for (g = 0; g < groups; g++) {
             for (i = 0; i < cells; i += LANES) {
                 const int64_t lane = PGI_SMALLER(i, cells - LANES), cell = g * cells + lane;
                 const STORED *from = row + g * window_step + lane * step;
                 PGI_NAME(champion, ELEMENT) best, other;
 
-                if (r == 0) {
-                    best = PGI_NAME(melee_row, ELEMENT)(from, &grid, neighbours, ahead, placed,
-                                                        &doubt);
-                } else {
-                    best.best = WORD(get)(kept + above + cell);
-                    best.at = placed ? WORD(get_at)(kept_places + above + cell) : steps;
-                }
                 PGI_UNROLL
-                for (j = 1; j < SHARED; j++) {
+                for (j = 0; j < SHARED; j++) {
                     MASK won;
 
-                    other = PGI_NAME(melee_row, ELEMENT)(from + grid.row[j], &grid, neighbours,
-                                                         ahead, placed, &doubt);
+                    if (r > 0 && j < shared) {
+                        other.best = WORD(get)(kept + at[j] + cell);
+                        other.at = placed ? WORD(get_at)(kept_places + at[j] + cell) : steps;
+                    } else {
+                        other = PGI_NAME(melee_row, ELEMENT)(from + grid.row[j], &grid, neighbours,
+                                                             ahead, grouped, placed, &doubt);
+                    }
+                    if ((r == 0 && j >= SHARED - shared) || j == SHARED - 1) {
+                        WORD(put)(kept + at[j] + cell, other.best);
+                        if (placed)
+                            WORD(put_at)(kept_places + at[j] + cell, other.at);
+                    }
+                    if (j == 0) {
+                        best = other;
+                        continue;
+                    }
                     won = WORD(above)(other.best, best.best);
                     best.best = WORD(larger)(other.best, best.best);
                     if (placed)
                         best.at =
                             WORD(choose_at)(won, WORD(add_at)(other.at, grid.row_at[j]), best.at);
                 }
-                WORD(put)(kept + below + cell, other.best);
                 if (values)
                     WORD(put)(values + r * to_row + cell, best.best);
                 if (placed) {
                     const int32_t first = base + (int32_t)(grouped ? g : lane) * place_step;
 
-                    WORD(put_at)(kept_places + below + cell, other.at);
                     WORD(put_at)
                     (places + r * to_row + cell,
                      WORD(add_at)(best.at, WORD(add_at)(WORD(set_at)(first), steps)));
@@ -383,11 +395,16 @@ PGI_ALWAYS_INLINE bool PGI_NAME(melee_placed, ELEMENT)(REAL *values, int32_t *pl
 
     if (melee->lanes == 1 && melee->windows < LANES)
         return PGI_NAME(melee_down, ELEMENT)(values, places, x, melee, placed);
-    if (melee->kept.values && (melee->lanes > 1 || melee->neighbours == PGI_EVERY_OTHER))
-        return melee->lanes > 1 ? PGI_NAME(melee_shared, ELEMENT)(values, places, x, melee,
-                                                                  PGI_SIDE_BY_SIDE, placed)
-                                : PGI_NAME(melee_shared, ELEMENT)(values, places, x, melee,
-                                                                  PGI_EVERY_OTHER, placed);
+#define SHARED_ROWS(neighbours, grouped, shared)                                                   \
+    PGI_NAME(melee_shared, ELEMENT)                                                                \
+    (values, places, x, melee, neighbours, grouped, shared, placed)
+    if (melee->kept.rows == 1 && melee->lanes > 1)
+        return SHARED_ROWS(PGI_SIDE_BY_SIDE, true, 1);
+    if (melee->kept.rows == 1 && melee->neighbours == PGI_EVERY_OTHER)
+        return SHARED_ROWS(PGI_EVERY_OTHER, false, 1);
+    if (melee->kept.rows == 2)
+        return SHARED_ROWS(PGI_SIDE_BY_SIDE, false, 2);
+#undef SHARED_ROWS
     if (melee->lanes > 1 || melee->neighbours == PGI_SIDE_BY_SIDE)
         return taps == 4 ? PGI_NAME(melee_rows, ELEMENT)(values, places, x, melee, PGI_SIDE_BY_SIDE,
                                                          placed, 4, 1)
