@@ -66,7 +66,7 @@ void pgi_fetch_windows(const pgi_scatter *scatter)
     int64_t pieces = grouped ? windows : lanes, bytes = (grouped ? lanes : windows) * size;
     int64_t d, h, i;
 
-    if (lanes == 1 || !pgi_side_by_side(source, grouped ? lanes : 1))
+    if (!pgi_side_by_side(source, grouped ? lanes : 1))
         return;
     if (step == bytes) { /* one behind the other */
         bytes *= pieces;
@@ -177,7 +177,8 @@ static void deal_loaded(const pgi_scatter *scatter, char *sums, pgi_deal deal)
 static void deal_windows(const pgi_scatter *scatter)
 {
     const bool apart = scatter->parts.apart;
-    char *sums = scatter->workspace + scatter->parts.sums;
+    char *sums = scatter->workspace + scatter->parts.sums -
+                 scatter->shift * (int64_t)scatter->plan->kernels.real;
     pgi_deal deal = {.count = pgi_windows_of(scatter),
                      .lanes = scatter->unit.lanes,
                      .sum_lane = apart ? pgi_lane_pitch(places_of(&scatter->unit)) : 1,
@@ -225,8 +226,7 @@ bool pgi_suits_slices(const pgi_problem *problem, const pgi_tiling *tiling)
     const int axis = sliced_axis(problem);
     const pgi_axis *along = &problem->axis[axis];
 
-    return problem->has_indices && !along->adaptive &&
-           (tiling->extent[0] < extent[0] || tiling->extent[1] < extent[1]) &&
+    return !along->adaptive && (tiling->extent[0] < extent[0] || tiling->extent[1] < extent[1]) &&
            2 * along->stride <= along->kernel && along->stride <= extent[axis] / 4 &&
            along->kernel - 1 <= extent[axis] / 4 / along->dilation;
 }
@@ -258,13 +258,34 @@ static void hand_on(const pgi_scatter *scatter, int axis, int64_t begin, int64_t
     memset(sums + (size_t)clear * slice, 0, (size_t)(end - clear) * slice);
 }
 
-void pgi_deal_slices(pgi_scatter *scatter, char *dx, bool reached, bool new_tile)
+/* The winners of the windows at hand, for the slice that begins here. */
+static void find_slice(pgi_scatter *scatter, const pgi_unit *tile, bool first, bool new_tile,
+                       pgi_find_fn *find)
+{
+    const int axis = scatter->parts.axis;
+    int i;
+
+    if (scatter->plan->problem.has_indices) {
+        if (!scatter->parts.in_place && tile->lanes > 1)
+            pgi_fetch_windows(scatter);
+        pgi_trace_winners(scatter, new_tile);
+        return;
+    }
+    pgi_fetch_windows(scatter);
+    scatter->shift = (scatter->unit.begin[axis] - tile->begin[axis]) * pgi_per_place(scatter);
+    for (i = axis + 1; i < 3; i++)
+        scatter->shift *= tile->end[i] - tile->begin[i];
+    find(scatter, tile, first);
+}
+
+void pgi_deal_slices(pgi_scatter *scatter, char *dx, bool reached, bool new_tile, pgi_find_fn *find)
 {
     const pgi_unit unit = scatter->unit;
     const int axis = scatter->parts.axis;
     const pgi_axis *along = &scatter->plan->problem.axis[axis];
     const pgi_range windows = reached ? scatter->windows[axis] : (pgi_range){0, 0};
     int64_t next = windows.begin, at, behind;
+    bool first = true;
 
     for (at = unit.begin[axis]; at < unit.end[axis]; at = behind) {
         const int64_t end = pgi_min(at + scatter->parts.room, unit.end[axis]);
@@ -277,10 +298,8 @@ void pgi_deal_slices(pgi_scatter *scatter, char *dx, bool reached, bool new_tile
         scatter->unit.end[axis] = end;
         scatter->windows[axis] = (pgi_range){next, last};
         if (next < last) {
-            if (!scatter->parts.in_place)
-                pgi_fetch_windows(scatter);
-            pgi_trace_winners(scatter, new_tile);
-            new_tile = false;
+            find_slice(scatter, &unit, first, new_tile, find);
+            first = new_tile = false;
             deal_windows(scatter);
             next = last;
         }

@@ -32,8 +32,8 @@ int64_t pgi_deal_slack(bool apart, int64_t lanes);
 /* Computes the tile at dx, if windows have reached it from the places that they have found. */
 void pgi_deal_tile(const pgi_scatter *scatter, char *dx, bool reached);
 
-/* Whether tiles are better made slice by slice, from indices, if windows give: planes would be cut,
- * and many indices of windows at the border of tiles be looked at twice, since windows overlap by
+/* Whether tiles are better made slice by slice, from indices or an arena, if windows give: planes
+ * would be cut, and many windows at the border of tiles be looked at twice, since they overlap by
  * half or more; what one covers is no more than a quarter. */
 bool pgi_suits_slices(const pgi_problem *problem, const pgi_tiling *tiling);
 
@@ -43,8 +43,14 @@ bool pgi_suits_slices(const pgi_problem *problem, const pgi_tiling *tiling);
 void pgi_set_slices(const pgi_problem *problem, const int64_t windows[3], int64_t cells,
                     pgi_scatter_parts *parts);
 
-/* Computes the tile at dx, if windows reach it from their indices, some windows of an axis at a
- * time: what no window behind them covers is stored, and the other sums are handed on. */
-void pgi_deal_slices(pgi_scatter *scatter, char *dx, bool reached, bool new_tile);
+/* Finds the winners of the windows at hand in x, as places in a tile; windows are asked for in
+ * their order, and `first` says that a unit begins. */
+typedef void pgi_find_fn(pgi_scatter *scatter, const pgi_unit *tile, bool first);
+
+/* Computes the tile at dx, if windows reach it, from their indices or as they are found, some
+ * windows of an axis at a time: what no window behind them covers is stored, and the other sums are
+ * handed on. */
+void pgi_deal_slices(pgi_scatter *scatter, char *dx, bool reached, bool new_tile,
+                     pgi_find_fn *find);
 
 #endif

@@ -62,65 +62,112 @@
  * 13x13 from x in NXC with 512 channels, bf16, with 64 and 128 4.34 and 4.09 ms, 256 no less). */
 #define LEAST_LANE_BYTES 256
 
-/* Winners from x; false if no window covers anything. */
-static bool find_winners(pgi_scatter *scatter, bool new_tile)
+/* Places are counted in a tile, but in the input where they become taps. */
+static pgi_box box_of(const pgi_scatter *scatter, const pgi_unit *tile)
 {
-    const pgi_numbering as_they_are = {.unit = 1};
-    const poolgrad_plan *plan = scatter->plan;
-    const pgi_problem *problem = &plan->problem;
-    const pgi_unit *unit = &scatter->unit;
-    const char *x =
-        pgi_unit_memory(problem, &problem->x, unit, scatter->work->x, problem->element_size);
-    int64_t begin[3], end[3], d;
-    pgi_box box;
+    pgi_box box = {.per_place = pgi_per_place(scatter)};
     int i;
 
     for (i = 0; i < 3; i++) {
+        box.begin[i] = scatter->parts.taps ? 0 : tile->begin[i];
+        box.end[i] = scatter->parts.taps ? scatter->plan->problem.axis[i].in : tile->end[i];
+    }
+    return box;
+}
+
+static const char *x_of(const pgi_scatter *scatter)
+{
+    const pgi_problem *problem = &scatter->plan->problem;
+
+    return pgi_unit_memory(problem, &problem->x, &scatter->unit, scatter->work->x,
+                           problem->element_size);
+}
+
+/* Says that an arena is asked for the windows that reach a tile; those of a unit begin. */
+static void enter_arena(pgi_scatter *scatter, const pgi_unit *tile, bool new_tile)
+{
+    const pgi_box box = box_of(scatter, tile);
+    int64_t begin[3], end[3];
+    int i;
+
+    for (i = 0; i < 3; i++) {
+        const pgi_range windows =
+            pgi_gather_reach(&scatter->plan->problem.gather[i], tile->begin[i], tile->end[i]);
+
+        begin[i] = windows.begin;
+        end[i] = windows.end;
+    }
+    if (new_tile)
+        pgi_arena_region(&scatter->arena, begin, end, &box);
+    pgi_arena_enter(&scatter->arena, x_of(scatter), scatter->unit.lanes);
+}
+
+/* Winners of the windows at hand by an arena that has been entered. */
+static void ask_arena(pgi_scatter *scatter)
+{
+    const pgi_numbering as_they_are = {.unit = 1};
+    const pgi_range planes = scatter->windows[0], down = scatter->windows[1];
+    const int64_t lanes = scatter->unit.lanes, rows = pgi_length(down);
+    const int64_t cells = pgi_length(scatter->windows[2]) * lanes;
+    int64_t d;
+
+    for (d = planes.begin; d < planes.end; d++) {
+        const int64_t at = (d - planes.begin) * rows * cells;
+        const pgi_lists lists = {.taps = scatter->names + at, .tap_step = lanes, .tap_row = cells};
+
+        if (scatter->parts.lists && pgi_arena_lists(&scatter->arena, d, down.begin, rows, &lists))
+            continue;
+        pgi_arena_rows(&scatter->arena, d, down.begin, rows, NULL,
+                       scatter->places + (scatter->parts.taps ? 0 : at));
+        if (scatter->parts.taps)
+            scatter->plan->kernels.number[POOLGRAD_U8 - 1](scatter->names + at, 1, scatter->places,
+                                                           rows * cells, &as_they_are, false);
+    }
+}
+
+/* The same of windows that are dealt some at a time. */
+static void find_some(pgi_scatter *scatter, const pgi_unit *tile, bool first)
+{
+    if (first)
+        enter_arena(scatter, tile, true);
+    ask_arena(scatter);
+}
+
+/* Winners from x; false if no window covers anything. */
+static bool find_winners(pgi_scatter *scatter, bool new_tile)
+{
+    const pgi_box box = box_of(scatter, &scatter->unit);
+    int64_t begin[3], end[3];
+    int i;
+
+    if (scatter->parts.direct) {
+        enter_arena(scatter, &scatter->unit, new_tile);
+        ask_arena(scatter);
+        return true;
+    }
+    for (i = 0; i < 3; i++) {
         begin[i] = scatter->windows[i].begin;
         end[i] = scatter->windows[i].end;
-        box.begin[i] = scatter->parts.taps ? 0 : unit->begin[i];
-        box.end[i] = scatter->parts.taps ? problem->axis[i].in : unit->end[i];
-    }
-    box.per_place = pgi_per_place(scatter);
-    if (scatter->parts.direct) {
-        const int64_t cells = pgi_length(scatter->windows[2]) * unit->lanes;
-        const int64_t rows = pgi_length(scatter->windows[1]);
-
-        if (new_tile)
-            pgi_arena_region(&scatter->arena, begin, end, &box);
-        pgi_arena_enter(&scatter->arena, x, unit->lanes);
-        for (d = begin[0]; d < end[0]; d++) {
-            const int64_t at = (d - begin[0]) * rows * cells;
-            const pgi_lists lists = {
-                .taps = scatter->names + at, .tap_step = unit->lanes, .tap_row = cells};
-
-            if (scatter->parts.lists && pgi_arena_lists(&scatter->arena, d, begin[1], rows, &lists))
-                continue;
-            pgi_arena_rows(&scatter->arena, d, begin[1], rows, NULL,
-                           scatter->places + (scatter->parts.taps ? 0 : at));
-            if (scatter->parts.taps)
-                plan->kernels.number[POOLGRAD_U8 - 1](scatter->names + at, 1, scatter->places,
-                                                      rows * cells, &as_they_are, false);
-        }
-        return true;
     }
     if (new_tile)
         pgi_contest_region(&scatter->contest, begin, end, &box);
     if (scatter->contest.empty)
         return false;
-    pgi_contest_run(&scatter->contest, x, unit->lanes, true);
+    pgi_contest_run(&scatter->contest, x_of(scatter), scatter->unit.lanes, true);
     memcpy(scatter->windows, scatter->contest.windows, sizeof scatter->windows);
     scatter->places = scatter->contest.places;
     return true;
 }
 
-/* Whether dy is fetched while winners are found: not where positions take it from rows that lie in
- * one piece, which are read in their order, or where it is dealt so beside indices that are read in
- * the same order. */
+/* Whether dy is fetched while winners are found: of one lane where they come straight from x; of
+ * more not where positions take it from rows that lie in one piece, which are read in their order,
+ * or where it is dealt so beside indices that are read in the same order. */
 static bool fetches(const pgi_scatter *scatter)
 {
     const pgi_problem *problem = &scatter->plan->problem;
 
+    if (scatter->unit.lanes == 1)
+        return scatter->parts.direct;
     if (scatter->parts.award)
         return problem->source.stride[PGI_SPATIAL + 2] > scatter->unit.lanes;
     return problem->has_indices ? !scatter->parts.in_place || scatter->parts.apart
@@ -151,7 +198,7 @@ static void run_unit(void *context, const pgi_unit *unit, bool new_tile)
     scatter->dy =
         pgi_unit_memory(problem, &problem->source, unit, work->source, problem->element_size);
     if (scatter->parts.at_once > 0) {
-        pgi_deal_slices(scatter, dx, reached, new_tile);
+        pgi_deal_slices(scatter, dx, reached, new_tile, find_some);
         return;
     }
     if (reached && fetches(scatter))
@@ -234,7 +281,7 @@ static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling,
     const int64_t lanes = tiling->lanes;
     const int64_t slack = pgi_deal_slack(apart, lanes);
     pgi_placement at = {0, true};
-    int64_t windows[3], extent[2] = {tiling->extent[0], tiling->extent[1]};
+    int64_t windows[3], all[3], extent[2] = {tiling->extent[0], tiling->extent[1]};
     int64_t cells, row, rows, sums, traced;
     bool named;
     int i;
@@ -242,14 +289,15 @@ static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling,
     *parts = (pgi_scatter_parts){.apart = apart,
                                  .award = !apart && takes(problem, tiling),
                                  .runs = overlaps(problem, LONG_RUN_STRIDES),
-                                 .border = has_border(problem, tiling),
+                                 .border = has_border(problem, tiling) &&
+                                           !(tiling->sliced && problem->has_x),
                                  .in_place = pgi_dealt_in_place(problem, apart, lanes)};
     parts->taps = parts->award && taps_lie_ready(problem, lanes);
     for (i = 0; i < 3; i++) {
         windows[i] = pgi_min(pgi_gather_reach_bound(&problem->gather[i], tiling->extent[i]),
                              problem->gather[i].most_sources);
         /* without windows there is no contest, but it wants at least one target */
-        windows[i] = pgi_max(1, windows[i]);
+        windows[i] = all[i] = pgi_max(1, windows[i]);
     }
     if (!pgi_mul(windows[2], lanes, &cells) || !pgi_mul(tiling->extent[2], lanes, &row))
         return -1;
@@ -263,7 +311,7 @@ static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling,
     parts->direct =
         problem->has_x && !apart && pgi_arena_suits(problem->taps, windows[2], lanes, &problem->x);
     if (parts->direct) {
-        parts->arena = pgi_arena_measure(problem->taps, windows, lanes, (size_t)real, &at);
+        parts->arena = pgi_arena_measure(problem->taps, all, lanes, (size_t)real, &at);
     } else if (problem->has_x) {
         if (!pgi_contest_measure(problem->taps, windows, lanes, false, problem->desc.dtype,
                                  &parts->contest))
@@ -287,8 +335,9 @@ static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling,
         parts->terms = pgi_place(&at, windows[0], windows[1], cells, real);
         pgi_place(&at, 1, 1, slack, real);
     }
-    if (!parts->award && (!pgi_mul(extent[0] * extent[1], row, &sums) || sums > -PGI_NOWHERE))
-        return -1;     /* places are where sums are */
+    if (!parts->award && (!pgi_mul(tiling->extent[0], tiling->extent[1], &sums) ||
+                          !pgi_mul(sums, row, &sums) || sums > -PGI_NOWHERE))
+        return -1;     /* places are where sums are, in the tile */
     if (parts->border) /* before the sums: what is nowhere */
         pgi_place(&at, 1, 1, lanes, real);
     parts->sums =
@@ -326,7 +375,8 @@ static bool prepare(poolgrad_plan *plan)
     if (!pgi_plan_tile_as(plan, lay_out, tiling))
         return false;
     if (problem->target.elements > 0 && pgi_suits_slices(problem, &plan->tiling) &&
-        measure(problem, &plan->tiling, &parts) >= 0 && !parts.award && !parts.apart) {
+        measure(problem, &plan->tiling, &parts) >= 0 && !parts.award && !parts.apart &&
+        (problem->has_indices || parts.direct)) {
         tiling.sliced = true;
         tiling.comfortable = SLICED_BYTES;
         return pgi_plan_tile_as(plan, lay_out, tiling);

@@ -61,6 +61,7 @@ typedef struct pgi_scatter {
     pgi_fraction columns, planes; /* compared as fractions of rows, and of planes */
     int64_t lanes;                /* of the unit before */
     int64_t joined;     /* rows of windows whose columns are known, one behind the other */
+    int64_t shift;      /* of places: so many are before the slice of the tile that has sums */
     pgi_range inner[3]; /* where positions take: on an axis, those whose windows are all there */
     int32_t *places;
     uint8_t *names;

@@ -435,6 +435,9 @@ static void chosen_problems(void **state)
         "max3d:bf16:ndhwc:1x16x10x80x12:k3x2x3:s1x40x1",
         "max2d:f64:nhwc:1x16x80x64:k5:d2:p4",
         "max2d:f32:nchw:1x1x400x401:k6:s3:beta=1",
+        "max3d:f32:ncdhw:1x1x40x72x72:k3:p1:from=x",
+        "max3d:bf16:ncdhw:1x1x41x70x80:k3:p1:from=x:alpha=-2:dxbox=0+*,0+*,3+36,2+66,1+77",
+        "max2d:f64:nchw:1x1x500x160:k3:p1:from=x:beta=1",
         /* planes that follow each other stored as one */
         "max3d:f32:ncdhw:2x3x16x14x14:k1x2x2:s1x2x2:dxbox=0+*,1+2,3+7,0+*,0+*",
         /* 3x3 windows with stride 1, which share two rows with those below */
