@@ -61,23 +61,18 @@ static bool within(const pgi_box *box, int axis, int64_t p)
     return p >= box->begin[axis] && p < box->end[axis];
 }
 
-/* How places are counted: what a position of an axis counts, and how many of them a place of the
- * axis before is; what a place on the last axis counts. All taps of a window have one remainder by
- * the distance between them. */
+/* What a position of an axis counts. All taps of a window have one remainder by the distance
+ * between them. */
 static int64_t counted(const pgi_contest *contest, int axis, int64_t p)
 {
-    return contest->tapped ? pgi_floor_div(p, contest->taps[axis].q) : p - contest->box.begin[axis];
-}
+    int64_t step = 1;
+    int i;
 
-static int64_t pitch_of(const pgi_contest *contest, int axis)
-{
-    return contest->tapped ? contest->taps[axis].axis.kernel
-                           : contest->box.end[axis] - contest->box.begin[axis];
-}
-
-static int64_t per_place(const pgi_contest *contest)
-{
-    return contest->tapped ? 1 : contest->box.per_place;
+    if (!contest->tapped)
+        return (p - contest->box.begin[axis]) * pgi_box_step(&contest->box, axis);
+    for (i = axis + 1; i < 3; i++)
+        step *= contest->taps[i].axis.kernel;
+    return pgi_floor_div(p, contest->taps[axis].q) * step;
 }
 
 /* The first place of every row that is held. */
@@ -90,9 +85,7 @@ static void set_bases(const pgi_contest *contest)
     for (d = contest->held[0].begin; d < contest->held[0].end; d++)
         for (h = contest->held[1].begin; h < contest->held[1].end; h++)
             *base++ = within(box, 0, d) && within(box, 1, h)
-                          ? (int32_t)((counted(contest, 0, d) * pitch_of(contest, 1) +
-                                       counted(contest, 1, h)) *
-                                      pitch_of(contest, 2) * per_place(contest))
+                          ? (int32_t)(counted(contest, 0, d) + counted(contest, 1, h))
                           : PGI_NOWHERE;
 }
 
@@ -135,9 +128,8 @@ static void set_columns(const pgi_contest *contest)
     for (p = extended.begin; p < extended.end; p++) {
         const int64_t from = original(contest, 2, p);
 
-        *position++ = within(&contest->box, 2, from)
-                          ? (int32_t)(counted(contest, 2, from) * per_place(contest))
-                          : PGI_NOWHERE;
+        *position++ =
+            within(&contest->box, 2, from) ? (int32_t)counted(contest, 2, from) : PGI_NOWHERE;
         if (p < held.begin || p >= held.end)
             *copied++ = (int32_t)(from - extended.begin);
     }

@@ -72,12 +72,25 @@ bool pgi_counts_taps(const pgi_problem *problem);
  * them then; and taps, too. */
 bool pgi_places_fit(const pgi_problem *problem);
 
-/* Places are counted row-major in this box of the input, each as so many; outside of it they are
- * below 0. */
+/* Places are counted row-major in this box of the input, each as so many, or with the first axis
+ * fastest; outside of it they are below 0. */
 typedef struct pgi_box {
     int64_t begin[3], end[3];
     int64_t per_place;
+    bool column_major;
 } pgi_box;
+
+/* How much a place of the box counts more than the one before it on an axis. */
+static inline int64_t pgi_box_step(const pgi_box *box, int axis)
+{
+    int64_t step = box->per_place;
+    int i;
+
+    for (i = 0; i < 3; i++)
+        if (box->column_major ? i < axis : i > axis)
+            step *= box->end[i] - box->begin[i];
+    return step;
+}
 
 /* A contest at work. The first six are set by its user. */
 typedef struct pgi_contest {

@@ -189,8 +189,8 @@ static void set_taps(const pgi_arena *arena, const pgi_stretch *const at[3], boo
                      bool tapped, pgi_melee *melee)
 {
     const int64_t *stride = arena->tensor->stride + PGI_SPATIAL, *begin = arena->box.begin;
-    const int64_t width = arena->box.end[2] - begin[2], height = arena->box.end[1] - begin[1];
-    const int64_t per_place = arena->box.per_place;
+    const int64_t count[] = {pgi_box_step(&arena->box, 0), pgi_box_step(&arena->box, 1),
+                             pgi_box_step(&arena->box, 2)};
     int64_t i, j, k;
 
     melee->taps = 0;
@@ -201,8 +201,8 @@ static void set_taps(const pgi_arena *arena, const pgi_stretch *const at[3], boo
             const int64_t offset = d * stride[0] + h * stride[1];
             const int64_t row =
                 inside(&arena->box, 0, at[0]->first + d) && inside(&arena->box, 1, at[1]->first + h)
-                    ? ((at[0]->first + d - begin[0]) * height + at[1]->first + h - begin[1]) *
-                          width * per_place
+                    ? (at[0]->first + d - begin[0]) * count[0] +
+                          (at[1]->first + h - begin[1]) * count[1]
                     : PGI_NOWHERE;
 
             for (k = 0; k < at[2]->taps; k++) {
@@ -210,15 +210,15 @@ static void set_taps(const pgi_arena *arena, const pgi_stretch *const at[3], boo
 
                 melee->offset[melee->taps] = offset + w * stride[2];
                 melee->place[melee->taps++] =
-                    (int32_t)(row + (inside(&arena->box, 2, p) ? (p - begin[2]) * per_place
+                    (int32_t)(row + (inside(&arena->box, 2, p) ? (p - begin[2]) * count[2]
                                                                : PGI_NOWHERE));
             }
         }
     }
     melee->step = at[2]->step * stride[2];
     melee->row_step = at[1]->step * stride[1];
-    melee->place_step = (int32_t)(at[2]->step * per_place);
-    melee->row_place = (int32_t)(at[1]->step * width * per_place);
+    melee->place_step = (int32_t)(at[2]->step * count[2]);
+    melee->row_place = (int32_t)(at[1]->step * count[1]);
     if (tapped)
         name_taps(arena, at, layer, melee);
     melee->neighbours = melee->step == 1 ? PGI_SIDE_BY_SIDE

@@ -10,7 +10,6 @@
 
 #include "core/dtype.h"
 #include "core/integer.h"
-#include "core/window.h"
 
 #include <string.h>
 
@@ -29,6 +28,7 @@ typedef struct pgi_parts {
     bool lists; /* windows of few taps, straight to memory if nothing is NaN; */
     bool names; /* then indices are made of taps */
     size_t values, places, taps;
+    size_t first; /* of the windows of a row that are to be named: first taps, and their numbers */
 } pgi_parts;
 
 typedef struct pgi_maximum {
@@ -50,14 +50,38 @@ static bool rows_follow(const pgi_tensor *tensor, int64_t lanes, int64_t width)
            tensor->stride[PGI_SPATIAL + 1] == width * lanes;
 }
 
-/* The index of a window's winner, given its place. */
-static int64_t index_of(const pgi_problem *problem, int64_t batch, int64_t channel,
-                        const int64_t o[3], int64_t place)
-{
-    const int64_t height = problem->axis[1].in, width = problem->axis[2].in;
-    const int64_t position[3] = {place / width / height, place / width % height, place % width};
+/* All planes of a channel of x; the first plane and row of a window, and how many rows it has. */
+typedef struct pgi_frame {
+    int32_t width, height, planes;
+    double per_column, per_row;
+    int32_t first[2], rows;
+} pgi_frame;
 
-    return place < 0 ? -1 : pgi_index_of_winner(problem, batch, channel, o, position);
+/* The tap that a place of the plane is. Places are below 2^30, so half a place more than one has a
+ * product with the reciprocal on the right side of an integer. */
+static inline int32_t tap_of(const pgi_frame *frame, int32_t place, int32_t first, int32_t columns)
+{
+    const int32_t line = (int32_t)((place + 0.5) * frame->per_column);
+    const int32_t plane = (int32_t)((line + 0.5) * frame->per_row);
+    const int32_t row = line - plane * frame->height - frame->first[1];
+    const int32_t tap = ((plane - frame->first[0]) * frame->rows + row) * columns + place -
+                        line * frame->width - first;
+
+    return place < 0 ? place : tap;
+}
+
+/* The same for `count` places of windows `step` apart, 0 or 1. */
+static inline void name_cells(const pgi_frame *frame, int32_t *places, int64_t count,
+                              const int32_t *first, const int32_t *columns, int64_t step)
+{
+    int64_t i;
+
+    if (frame->planes == 1 && frame->height == 1)
+        for (i = 0; i < count; i++)
+            places[i] = places[i] < 0 ? places[i] : places[i] - first[i * step];
+    else
+        for (i = 0; i < count; i++)
+            places[i] = tap_of(frame, places[i], first[i * step], columns[i * step]);
 }
 
 /* The place of a window's first tap, counted as taps are, modulo 2^32: a window in the padding may
@@ -126,22 +150,11 @@ static void store_indices(const pgi_maximum *maximum, int64_t d, int64_t h, int6
     pgi_number_fn *number = plan->kernels.number[indexing->type - 1];
     char *row = maximum->indices +
                 pgi_row_offset(tensor, d, h, unit->begin[2]) * (int64_t)problem->index_size;
-    const int64_t width = unit->end[2] - unit->begin[2];
-    /* places that are to become taps, of adaptive windows */
-    const bool untapped = indexing->window && !maximum->contest.tapped && !maximum->parts.direct;
-    int64_t i, lane;
+    int64_t i;
 
     if (maximum->contest.tapped && !maximum->parts.direct)
         make_taps(maximum, d, h, groups, places);
-    if (indexing->column_major || untapped) {
-        for (i = 0; i < groups; i++) {
-            const int64_t o[3] = {d, h + i / width, unit->begin[2] + i % width};
-
-            for (lane = 0; lane < lanes; lane++, places++)
-                pgi_index_store(indexing->type, row, i * step + lane * lane_step,
-                                index_of(problem, batch, channel + lane, o, *places));
-        }
-    } else if (lanes == 1) {
+    if (lanes == 1) {
         number(row, step, places, groups, &numbering, maximum->work->stream_inside);
     } else if (side_by_side && (numbering.origin_step == 0 || lanes < PGI_FULL_VECTOR)) {
         numbering.lanes = numbering.origin_step ? lanes : 0;
@@ -359,6 +372,44 @@ static void run_direct(pgi_maximum *maximum, const char *x)
     }
 }
 
+/* Winners of adaptive windows become taps: each has its own first tap, and its own number of them.
+ */
+static void name_adaptive(const pgi_maximum *maximum)
+{
+    const pgi_contest *contest = &maximum->contest;
+    const pgi_axis *axis = maximum->plan->problem.axis;
+    const pgi_range *windows = contest->windows;
+    const int64_t width = pgi_length(windows[2]), lanes = contest->lanes;
+    int32_t *first = (int32_t *)(void *)(contest->workspace + maximum->parts.first);
+    int32_t *columns = first + width, *places = contest->places;
+    pgi_frame frame = {.width = (int32_t)axis[2].in,
+                       .height = (int32_t)axis[1].in,
+                       .planes = (int32_t)axis[0].in,
+                       .per_column = 1.0 / (double)axis[2].in,
+                       .per_row = 1.0 / (double)axis[1].in};
+    int64_t d, h, i;
+
+    for (i = 0; i < width; i++) {
+        const pgi_run taps = pgi_axis_taps(&axis[2], windows[2].begin + i);
+
+        first[i] = (int32_t)taps.first;
+        columns[i] = (int32_t)taps.count;
+    }
+    for (d = windows[0].begin; d < windows[0].end; d++) {
+        for (h = windows[1].begin; h < windows[1].end; h++, places += contest->pitch) {
+            const pgi_run rows = pgi_axis_taps(&axis[1], h);
+
+            frame.first[0] = (int32_t)pgi_axis_taps(&axis[0], d).first;
+            frame.first[1] = (int32_t)rows.first;
+            frame.rows = (int32_t)rows.count;
+            if (lanes == 1)
+                name_cells(&frame, places, width, first, columns, 1);
+            for (i = 0; lanes > 1 && i < width; i++)
+                name_cells(&frame, places + i * lanes, lanes, first + i, columns + i, 0);
+        }
+    }
+}
+
 /* All winners of a contest in the unit's lanes. */
 static void store_contest(const pgi_maximum *maximum)
 {
@@ -408,6 +459,9 @@ static void run_contest(pgi_maximum *maximum, const char *x)
     int64_t c;
 
     pgi_contest_run(contest, x, unit.lanes, maximum->indices != NULL);
+    if (maximum->indices && maximum->plan->problem.indexing.window && !contest->tapped &&
+        !contest->empty)
+        name_adaptive(maximum);
     if (apart) {
         pgi_contest_separate(contest);
         unit.lanes = 1;
@@ -426,7 +480,8 @@ static void run_unit(void *context, const pgi_unit *unit, bool new_tile)
     pgi_maximum *maximum = context;
     const pgi_problem *problem = &maximum->plan->problem;
     const pgi_box plane = {.end = {problem->axis[0].in, problem->axis[1].in, problem->axis[2].in},
-                           .per_place = 1};
+                           .per_place = 1,
+                           .column_major = problem->indexing.column_major};
     const char *x = pgi_unit_memory(problem, &problem->source, unit, maximum->work->source,
                                     problem->element_size);
 
@@ -476,6 +531,7 @@ static int64_t measure(const pgi_problem *problem, const pgi_tiling *tiling, pgi
                                  problem->desc.dtype, &parts->contest))
             return -1;
         at.end = (int64_t)parts->contest.bytes;
+        parts->first = pgi_place(&at, 2, tiling->extent[2], 1, sizeof(int32_t));
     }
     parts->values = pgi_place(&at, parts->rows, tiling->extent[2], tiling->lanes, real);
     pgi_place(&at, 1, 1, PGI_OVERREAD, real);

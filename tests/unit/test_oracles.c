@@ -314,6 +314,13 @@ static void chosen_problems(void **state)
         "avg2d:f32:nhwc:1x40x9x11:k3:p1:dxbox=0+*,0+*,0+*,5+6",
         "avgpool3d:f16:ndhwc:1x70x5x6x7:k3:p0x1x0",
         "avg2d:f32:strided/nchw:1x2x11x33:k3:p1:dystride=33,33,0,1",
+        /* columns first, and taps of adaptive windows, of all kinds of contests */
+        "maxpool2d:f32:nchw:2x3x9x40:k3:s2:p1:order=column",
+        "maxpool3d:bf16:ndhwc:1x20x5x6x7:k3:s2:p1:order=column:nan=leading",
+        "maxpool3d:f64:ncdhw:1x3x5x6x7:k3:order=column:base=plane:nan=skip",
+        "maxpool3d:f32:ncdhw:2x3x5x7x9:adaptive:o3x5x4:index=u8:base=window:nan=skip",
+        "maxpool2d:bf16:nhwc:1x70x9x11:adaptive:o5x4:index=i32:base=window",
+        "maxpool1d:f16:ncw/nwc:2x90x10:o6:adaptive:nan=leading:index=u8:base=window",
         /* maxima */
         "max2d:f32:nchw:1x1x3x3:k2:from=x",
         /* dy whose planes have one row, broadcast */
