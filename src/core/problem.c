@@ -354,6 +354,7 @@ poolgrad_status pgi_problem_geometry(pgi_problem *problem, poolgrad_error *error
     PGI_TRY(pgi_check_enums(desc, error));
     PGI_TRY(check_numbers(desc, error));
     PGI_TRY(check_parity(desc, error));
+    problem->exchanged = false;
     problem->element_size = poolgrad_dtype_size(desc->dtype);
     problem->has_x = desc->op == POOLGRAD_MAX_GRAD && desc->winner != POOLGRAD_FROM_INDICES;
     problem->has_y = problem->has_x && desc->winner == POOLGRAD_NEAR_Y;

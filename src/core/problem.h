@@ -24,7 +24,14 @@ typedef struct pgi_problem {
     pgi_indexing indexing;
 
     size_t element_size, index_size;
+    bool exchanged; /* batch and channels have changed places in all tensors and the indexing */
 } pgi_problem;
+
+/* The tensor axis that the caller has in this place. */
+PGI_SHARED int pgi_caller_axis(const pgi_problem *problem, int i)
+{
+    return problem->exchanged && i < PGI_SPATIAL ? PGI_CHANNEL - i : i;
+}
 
 PGI_SHARED bool pgi_is_forward(poolgrad_op op)
 {

@@ -8,8 +8,10 @@ int64_t pgi_index_offset_of_element(const pgi_problem *problem, int64_t element)
     int i;
 
     for (i = PGI_AXES - 1; i >= 0; i--) {
-        offset += element % indices->extent[i] * indices->stride[i];
-        element /= indices->extent[i];
+        const int axis = pgi_caller_axis(problem, i);
+
+        offset += element % indices->extent[axis] * indices->stride[axis];
+        element /= indices->extent[axis];
     }
     return offset;
 }
@@ -64,8 +66,13 @@ int64_t pgi_bad_unreached_index(const pgi_problem *problem, const void *indices)
                                (pgi_range){row.begin, among ? used.begin : row.end});
         if (among && bad == INT64_MAX)
             bad = bad_index_in_row(problem, indices, at, (pgi_range){used.end, row.end});
-        for (i = PGI_AXES - 2; i >= 0 && ++at[i] == held[i].end; i--)
-            at[i] = held[i].begin;
+        for (i = PGI_AXES - 2; i >= 0; i--) {
+            const int axis = pgi_caller_axis(problem, i);
+
+            if (++at[axis] < held[axis].end)
+                break;
+            at[axis] = held[axis].begin;
+        }
         all = i < 0;
     }
     return bad;

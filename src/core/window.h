@@ -100,8 +100,8 @@ PGI_SHARED pgi_index_verdict pgi_check_index(const pgi_problem *problem, int64_t
     return PGI_INDEX_BAD;
 }
 
-/* Where a window lies in the view of dy, counted row-major (batch, channels, spatial). Batch and
- * channel are those of the whole. */
+/* Where a window lies in the view of dy, counted row-major as the caller has its axes (batch,
+ * channels, spatial). Batch and channel are those of the whole. */
 PGI_SHARED int64_t pgi_window_element(const pgi_problem *problem, int64_t batch, int64_t channel,
                                       const int64_t o[3])
 {
@@ -110,8 +110,11 @@ PGI_SHARED int64_t pgi_window_element(const pgi_problem *problem, int64_t batch,
     int64_t element = 0;
     int i;
 
-    for (i = 0; i < PGI_AXES; i++)
-        element = element * dy->extent[i] + at[i] - dy->offset[i];
+    for (i = 0; i < PGI_AXES; i++) {
+        const int axis = pgi_caller_axis(problem, i);
+
+        element = element * dy->extent[axis] + at[axis] - dy->offset[axis];
+    }
     return element;
 }
 

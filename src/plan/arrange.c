@@ -79,6 +79,18 @@ static void exchange_axes(pgi_tensor *tensor, int a, int b)
     exchange(&tensor->stride[a], &tensor->stride[b]);
 }
 
+void pgi_exchange_channels(pgi_problem *problem)
+{
+    pgi_tensor *tensors[] = {&problem->source, &problem->target, &problem->x, &problem->y,
+                             &problem->indices};
+    int i;
+
+    for (i = 0; i < 5; i++)
+        exchange_axes(tensors[i], PGI_BATCH, PGI_CHANNEL);
+    exchange(&problem->indexing.batch_step, &problem->indexing.channel_step);
+    problem->exchanged = !problem->exchanged;
+}
+
 /* Exchanges window axis `axis` and the one before, of which one is a unit axis: no place and no tap
  * is counted otherwise then. */
 static void exchange_window_axes(pgi_problem *problem, int axis)
@@ -239,10 +251,8 @@ int64_t pgi_lanes_apart(pgi_problem *problem)
         return pgi_max(lanes, LANES_TURNED);
     if (!pgi_rows_below(problem, adaptive ? picked : SHORT_ROW))
         return 1;
-    if (channels < batch && channels < 2 * LEAST_LANES) {
-        exchange_axes(&problem->source, PGI_BATCH, PGI_CHANNEL);
-        exchange_axes(&problem->target, PGI_BATCH, PGI_CHANNEL);
-    }
+    if (channels < batch && channels < 2 * LEAST_LANES)
+        pgi_exchange_channels(problem);
     return lanes;
 }
 

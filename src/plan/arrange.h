@@ -9,6 +9,11 @@
 /* Adaptive windows that divide an axis without rest become what they are, windows that tile it. */
 void pgi_tile_evenly(pgi_problem *problem);
 
+/* Makes window axes of windows of one place part of the batch or of the channels, where they
+ * continue them, or these have one element; and where channels are few and rows short, the batch
+ * part of the channels. No sum, no order of taps and no index changes. */
+void pgi_join_axes(pgi_problem *problem);
+
 /* Moves axes of one position and one window before the others, where a problem of lower rank has
  * them. Returns the rank that is left, at least 1. */
 int pgi_units_first(pgi_problem *problem);
@@ -22,6 +27,9 @@ bool pgi_rows_below(const pgi_problem *problem, int64_t elements);
  * 0.43 and 0.41 against 0.85 and 1.62; gradient of 3x3 with stride 2 0.50 and 0.48 against 0.72 and
  * 0.76, 0.54 and 0.84 against 0.71 and 1.31). */
 #define PGI_SHORT_ROW 15
+
+/* Batch and channels change places, in all tensors and in the indexing. */
+void pgi_exchange_channels(pgi_problem *problem);
 
 /*
  * How many channels of an average are to make a row, place by place, though they do not lie side by

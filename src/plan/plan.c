@@ -166,6 +166,8 @@ static poolgrad_status fill(poolgrad_plan *plan, const poolgrad_options *options
     plan->backend = &pgi_cpu_backend;
     PGI_TRY(plan->backend->select(options->cpu, plan->problem.desc.dtype, &plan->kernels, error));
     pgi_tile_evenly(&plan->problem);
+    if (plan->problem.desc.parity == POOLGRAD_PARITY_OFF)
+        pgi_join_axes(&plan->problem);
     /* other systems' order of axes is part of what parity promises */
     plan->rank = plan->problem.desc.parity == POOLGRAD_PARITY_OFF ? pgi_units_first(&plan->problem)
                                                                   : plan->problem.desc.rank;

@@ -9,6 +9,7 @@
 #include "core/dtype.h"
 #include "core/integer.h"
 #include "core/window.h"
+#include "plan/arrange.h"
 #include "plan/contest.h"
 #include "plan/placement.h"
 #include "plan/strategies.h"
@@ -27,6 +28,8 @@
 /* Channels of a block: these are worth the while, more do not make calls noticeably cheaper. */
 #define LEAST_LANES 16
 #define MOST_LANES  256
+/* Batch elements that are brought side by side where channels are fewer than those. */
+#define LEAST_BATCH 64
 /* Bytes of a block: what stays in the second-level cache beside the other strategy's own, and what
  * the fewest channels may have at most. */
 #define BLOCK_BYTES (INT64_C(192) << 10)
@@ -371,7 +374,7 @@ static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, 
 
 /* ---------------------------------------------------------------- planning */
 
-static bool applicable(const pgi_problem *problem)
+static bool suits(const pgi_problem *problem)
 {
     const pgi_tensor *target = &problem->target, *source = &problem->source, *x = &problem->x;
     const int64_t row = pgi_max(target->extent[PGI_SPATIAL + 2], source->extent[PGI_SPATIAL + 2]);
@@ -397,6 +400,27 @@ static bool applicable(const pgi_problem *problem)
            (any_groups(problem) ? !(forward && has_groups(target)) : is_short);
 }
 
+/* Whether batch elements are to be brought side by side, where channels are too few, and not side
+ * by side in all tensors, which is better than to have them further apart. */
+static bool suits_exchanged(const pgi_problem *problem)
+{
+    pgi_problem other;
+
+    if (!pgi_is_max(problem->desc.op) || problem->target.extent[PGI_CHANNEL] >= LEAST_LANES ||
+        problem->target.extent[PGI_BATCH] < LEAST_BATCH ||
+        !(has_lines(&problem->target) || has_lines(&problem->source) ||
+          (problem->has_x && has_lines(&problem->x))))
+        return false;
+    other = *problem;
+    pgi_exchange_channels(&other);
+    return !any_groups(&other) && suits(&other);
+}
+
+static bool applicable(const pgi_problem *problem)
+{
+    return suits(problem) || suits_exchanged(problem);
+}
+
 /* For what is brought of a tensor, if it is. */
 static size_t make_room(const pgi_problem *problem, const pgi_tensor *tensor,
                         const pgi_tensor *part, pgi_placement *at)
@@ -405,7 +429,7 @@ static size_t make_room(const pgi_problem *problem, const pgi_tensor *tensor,
                      (int64_t)pgi_compute_size(problem->desc.dtype));
 }
 
-static bool prepare(poolgrad_plan *plan)
+static bool prepare_blocks(poolgrad_plan *plan)
 {
     const pgi_tensor *target = &plan->problem.target;
     const int64_t channels = target->extent[PGI_CHANNEL], bytes = channel_bytes(&plan->problem);
@@ -437,9 +461,17 @@ static bool prepare(poolgrad_plan *plan)
     return at.fits;
 }
 
+static bool prepare(poolgrad_plan *plan)
+{
+    if (!suits(&plan->problem))
+        pgi_exchange_channels(&plan->problem);
+    return prepare_blocks(plan);
+}
+
 static void describe(const poolgrad_plan *plan, char *text, size_t capacity)
 {
-    snprintf(text, capacity, "blocks of %" PRId64 " channels", plan->block);
+    snprintf(text, capacity, "blocks of %" PRId64 " %s", plan->block,
+             plan->problem.exchanged ? "batch elements" : "channels");
 }
 
 const pgi_strategy pgi_strategy_turned = {

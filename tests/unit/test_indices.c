@@ -269,6 +269,10 @@ static void bad_indices(void **state)
         "max2d:f32:nhwc/nchw:2x300x2x3:k2:index=u8:base=window",
         "max2d:f32:nhwc/nchw:2x35x5x4:k2:base=plane",
         "max2d:f32:nchw/nhwc:2x35x5x4:k2:s2",
+        /* few channels: joined with the batch, or in its place */
+        "max2d:f32:nchw:9x2x5x6:k2",
+        "max2d:f32:nhwc/nchw:67x2x2x4:k2:ilayout=nchw",
+        "max2d:f64:nchw/nhwc:64x3x2x3:k2:base=plane:index=i32",
     };
     size_t i;
 

@@ -314,6 +314,24 @@ static void chosen_problems(void **state)
         "avg2d:f32:nhwc:1x40x9x11:k3:p1:dxbox=0+*,0+*,0+*,5+6",
         "avgpool3d:f16:ndhwc:1x70x5x6x7:k3:p0x1x0",
         "avg2d:f32:strided/nchw:1x2x11x33:k3:p1:dystride=33,33,0,1",
+        /* axes without windows that are part of the channels, of the batch, of neither; in boxes */
+        "avg3d:f16:ncdhw:2x9x70x2x5:k1x5x4:s1x7x1:p0x10,6x0:ceil:div=exclude:dxbox=0+*,1+7,0+*,0+*,"
+        "1+4",
+        "avgpool3d:f32:ndhwc:3x5x6x7x8:k1x3x3:p0x1x1",
+        "avg3d:bf16:ncdhw/ndhwc:2x3x6x7x8:k1x3x3:dxbox=0+*,1+1,2+3,0+*,0+*",
+        "avgpool3d:f32:strided/ndhwc:1x6x1x90x9:k4x1x6:p2,1x0x0:xstride=0,810,0,-9,1",
+        "maxpool3d:f32:ncdhw:2x3x4x6x7:k1x3x2:base=plane:index=i32",
+        "maxpool3d:bf16:ncdhw:2x3x9x6x1:k3x1x1:ybox=0+*,1+2,3+4,0+*,0+*",
+        "maxpool3d:f16:ndhwc:2x5x4x6x7:k1x3x2:index=u8:base=window:ybox=1+1,0+*,1+3,0+*,0+*",
+        "max3d:f64:ncdhw:2x3x4x6x7:k1x3x2:s1x2x2:from=x:dxbox=0+*,2+1,1+2,0+*,0+*",
+        "max3d:f32:ncdhw:1x2x9x3x7:k1x2x2",
+        /* short rows of few channels, and many batch elements */
+        "avgpool2d:f16:nchw:40x3x6x7:k3:p1:ybox=2+30,1+2,0+*,0+*",
+        "max2d:f32:nchw:40x3x6x7:k3:s2:dxbox=2+30,0+*,0+*,0+*",
+        "maxpool1d:bf16:ncw/nwc:90x4x8:k5:p4:ybox=3+80,1+2,1+7:index=u8:base=window",
+        "maxpool2d:f64:strided/nchw:70x3x5x2:k1x2:xstride=-10,700,2,1:base=nxc",
+        "max1d:f16:nwc/ncw:77x8x22:k2:d4:order=column:index=i32",
+        "max2d:f32:nhwc/nchw:66x5x4x4:k3:p1:from=x:nan=leading:alpha=2:beta=1",
         /* columns first, and taps of adaptive windows, of all kinds of contests */
         "maxpool2d:f32:nchw:2x3x9x40:k3:s2:p1:order=column",
         "maxpool3d:bf16:ndhwc:1x20x5x6x7:k3:s2:p1:order=column:nan=leading",
