@@ -100,26 +100,25 @@ static bool is_passed(const pgi_axis *axis)
            axis->out == axis->in && axis->in > 1;
 }
 
-/* What a place of a window axis adds to an index, and what indices then count places by, if the
- * axis is taken from the plane; false if what is left of it cannot be counted so. */
-static bool steps_without(const pgi_problem *problem, int axis, int64_t *step, int64_t *unit)
+/* What a place of a window axis adds to an index; false if places of the other axes would be
+ * counted otherwise without it: it must be the first. */
+static bool find_step(const pgi_problem *problem, int axis, int64_t *step)
 {
     const pgi_indexing *indexing = &problem->indexing;
-    int64_t before = 1, behind = 1;
     int i;
 
     *step = 0;
-    *unit = indexing->unit;
     if (!problem->has_indices || indexing->window)
         return true;
-    for (i = 0; i < axis; i++)
-        before *= indexing->in[i];
-    for (i = axis + 1; i < 3; i++)
-        behind *= indexing->in[i];
-    if (indexing->column_major || (before > 1 && behind > 1))
+    if (indexing->column_major)
         return false;
-    *step = *unit * behind;
-    *unit *= before > 1 ? indexing->in[axis] : 1;
+    *step = indexing->unit;
+    for (i = 0; i < 3; i++) {
+        if (i < axis && indexing->in[i] > 1)
+            return false;
+        if (i > axis)
+            *step *= indexing->in[i];
+    }
     return true;
 }
 
@@ -129,15 +128,14 @@ static bool pass(pgi_problem *problem, int axis, int other, bool inside)
     const int window = PGI_SPATIAL + axis, outer = inside ? other : window;
     const int inner = inside ? window : other;
     const bool many = problem->target.extent[inner] > 1;
-    int64_t *theirs = index_step(problem, other), step, unit;
+    int64_t *theirs = index_step(problem, other), step;
 
-    if (!steps_without(problem, axis, &step, &unit) ||
+    if (!find_step(problem, axis, &step) ||
         !can_join(problem, outer, inner, inside ? *theirs : step, inside ? step : *theirs))
         return false;
     join(problem, outer, inner, other);
     if (problem->has_indices) {
         *theirs = many == inside ? step : *theirs;
-        problem->indexing.unit = unit;
         problem->indexing.plane /= problem->indexing.in[axis];
         problem->indexing.in[axis] = 1;
     }
