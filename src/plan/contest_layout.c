@@ -19,6 +19,8 @@
  * 0.96 and 1.17 ms, 7x7 to 16x16 3.1, 2.3, 2.1 and 2.1; but 13x13 windows, which are swept, 1.05
  * and more). */
 #define ADAPTIVE_LANES 64
+/* Places of rows up to which it is the same with windows longer than their row. */
+#define SHORT_ROW 64
 
 bool pgi_counts_taps(const pgi_problem *problem)
 {
@@ -75,7 +77,7 @@ int64_t pgi_contest_lanes(const pgi_gather taps[3], const pgi_problem *problem)
 {
     const int64_t channels = problem->target.extent[PGI_CHANNEL];
 
-    if (taps[2].axis.adaptive)
+    if (taps[2].axis.adaptive || (!taps[2].filled && taps[2].axis.in <= SHORT_ROW))
         return ADAPTIVE_LANES;
     if ((are_far_apart(&taps[2].axis) && channels >= PGI_FULL_VECTOR) ||
         (can_sweep(&taps[2]) && pgi_planes_are_small(problem) && channels % PGI_FULL_VECTOR == 0))

@@ -385,7 +385,7 @@ static bool suits(const pgi_problem *problem)
     const bool by_rows = problem->axis[2].adaptive && !forward;
     /* long windows of small planes have contests of 16 at a time (13x13 on 20x20, bf16: 1.5,
      * turned 1.8 ms) */
-    const bool swept = problem->has_x && !problem->axis[2].adaptive &&
+    const bool swept = problem->has_x && !problem->axis[2].adaptive && problem->taps[2].filled &&
                        problem->axis[2].stride == 1 &&
                        pgi_contest_lanes(problem->taps, problem) > 1;
     const bool is_short = row < (traced ? SHORT_TRACED : SHORT_PLACES) && !swept &&

@@ -335,6 +335,10 @@ static void chosen_problems(void **state)
         "maxpool2d:f64:strided/nchw:70x3x5x2:k1x2:xstride=-10,700,2,1:base=nxc",
         "max1d:f16:nwc/ncw:77x8x22:k2:d4:order=column:index=i32",
         "max2d:f32:nhwc/nchw:66x5x4x4:k3:p1:from=x:nan=leading:alpha=2:beta=1",
+        /* windows longer than their short rows, many channels at a time */
+        "maxpool2d:f32:nchw:2x67x70x4:k3x9:p1x4",
+        "maxpool2d:bf16:nchw:2x5x30x4:k3x9:s2x3:p1x4:index=u8:base=window:nan=leading",
+        "max2d:f64:nchw:3x5x9x5:k3x8:d1x2:p1x9:from=x:nan=leading",
         /* columns first, and taps of adaptive windows, of all kinds of contests */
         "maxpool2d:f32:nchw:2x3x9x40:k3:s2:p1:order=column",
         "maxpool3d:bf16:ndhwc:1x20x5x6x7:k3:s2:p1:order=column:nan=leading",
