@@ -20,13 +20,16 @@ int64_t pgi_index_offset_of_element(const pgi_problem *problem, int64_t element)
 static int64_t bad_index_in_row(const pgi_problem *problem, const void *indices,
                                 int64_t at[PGI_AXES], pgi_range windows)
 {
-    int64_t *last = &at[PGI_AXES - 1], position[3];
+    const int64_t step = problem->indices.stride[PGI_AXES - 1];
+    int64_t *last = &at[PGI_AXES - 1], position[3], element, offset;
 
-    for (*last = windows.begin; *last < windows.end; ++*last) {
-        const int64_t element =
-            pgi_window_element(problem, at[PGI_BATCH], at[PGI_CHANNEL], at + PGI_SPATIAL);
-        const int64_t index = pgi_index_load(problem->indexing.type, indices,
-                                             pgi_index_offset_of_element(problem, element));
+    *last = windows.begin;
+    if (windows.begin >= windows.end)
+        return INT64_MAX;
+    element = pgi_window_element(problem, at[PGI_BATCH], at[PGI_CHANNEL], at + PGI_SPATIAL);
+    offset = pgi_index_offset_of_element(problem, element);
+    for (; *last < windows.end; ++*last, element++, offset += step) {
+        const int64_t index = pgi_index_load(problem->indexing.type, indices, offset);
 
         if (pgi_check_index(problem, at[PGI_BATCH], at[PGI_CHANNEL], at + PGI_SPATIAL, index,
                             position) == PGI_INDEX_BAD)
