@@ -363,11 +363,14 @@ static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, 
     (void)plan_other(plan, plan->block, &whole);
     (void)plan_other(plan, target->extent[PGI_CHANNEL] - last, &rest);
     for (unit = begin; unit < end; unit++) {
-        const int64_t channel = unit % plan->blocks * plan->block;
+        /* few channels in the place of the batch share cache lines, which one task should write */
+        const int64_t batches = target->extent[PGI_BATCH];
+        const bool inner = plan->problem.exchanged;
+        const int64_t batch = inner ? unit % batches : unit / plan->blocks;
+        const int64_t channel = (inner ? unit / batches : unit % plan->blocks) * plan->block;
         poolgrad_plan *other = channel == last ? &rest : &whole;
 
-        set_block(other, target->offset[PGI_BATCH] + unit / plan->blocks,
-                  target->offset[PGI_CHANNEL] + channel);
+        set_block(other, target->offset[PGI_BATCH] + batch, target->offset[PGI_CHANNEL] + channel);
         run_block(plan, other, work, workspace);
     }
 }
