@@ -102,7 +102,7 @@ static const pgi_level *best_level(void)
         .divide_reals = averages->divide_##type, .totals = averages->totals_##element,             \
         .totals_lanes = averages->totals_lanes_##element, .direct = averages->direct_##element,    \
         .spread = averages->spread_##element, .threes = averages->threes_##element,                \
-        .joined = averages->joined_##element, .pile = averages->pile_##element,                    \
+        .ribbon = averages->ribbon_##element, .pile = averages->pile_##element,                    \
         .fold = averages->fold_##element, .pile_reals = averages->pile_##type,                     \
         .fold_reals = averages->fold_##type, .halves = averages->halves_##element,                 \
         .widen = averages->widen_##element, .store = averages->store_##element,                    \

@@ -273,29 +273,29 @@ typedef bool pgi_threes_fn(void *const *to, const void *const *from, const pgi_d
 /* Averages of 3x3 windows with stride 1 and padding 1, both ways: elements [begin, end) of planes
  * of rows of `width` that lie one behind the other in source and target alike, as one long row.
  * False if a quotient is in doubt: then all is to be repeated `exactly`. */
-#define PGI_JOINED_BEFORE PGI_ROW_REALS
-#define PGI_JOINED_BEHIND (3 * PGI_ROW_REALS)
+#define PGI_RIBBON_BEFORE PGI_ROW_REALS
+#define PGI_RIBBON_BEHIND (3 * PGI_ROW_REALS)
 
-typedef struct pgi_joined {
+typedef struct pgi_ribbon {
     bool forward, exactly, stream;
     int64_t begin, end, elements;
     int64_t width, reach; /* elements of a row, and at least one more */
     int64_t ahead;        /* fetched, so many elements ahead */
 
-    /* For the `ring` places of one plane or some, the last PGI_JOINED_BEFORE of which stand before
-     * the first as well, and the first PGI_JOINED_BEHIND behind the last: divisors; and all bits of
+    /* For the `ring` places of one plane or some, the last PGI_RIBBON_BEFORE of which stand before
+     * the first as well, and the first PGI_RIBBON_BEHIND behind the last: divisors; and all bits of
      * a real, or none if the place has no neighbour there. */
     int64_t ring;
     pgi_divisors by;
     const void *above, *below, *before, *behind;
 
-    /* Reals: there is room for those of the piece from here on, and PGI_JOINED_BEFORE and
-     * PGI_JOINED_BEHIND more than `reach` before and behind. */
+    /* Reals: there is room for those of the piece from here on, and PGI_RIBBON_BEFORE and
+     * PGI_RIBBON_BEHIND more than `reach` before and behind. */
     void *terms;
     double alpha;
-} pgi_joined;
+} pgi_ribbon;
 
-typedef bool pgi_joined_fn(void *to, const void *from, const pgi_joined *shape);
+typedef bool pgi_ribbon_fn(void *to, const void *from, const pgi_ribbon *shape);
 
 /* Gradients of 3x3 windows with stride 2, from rows of terms: target row t, of those in [begin,
  * end), is from[t / 2 + 1] and, if t is even, the row before it, summed along the last axis. A
@@ -400,7 +400,7 @@ typedef struct pgi_kernels {
     pgi_direct_fn *direct;
     pgi_spread_fn *spread;
     pgi_threes_fn *threes;
-    pgi_joined_fn *joined;
+    pgi_ribbon_fn *ribbon;
     pgi_pile_fn *pile, *pile_reals;
     pgi_fold_fn *fold, *fold_reals;
     pgi_halves_fn *halves;

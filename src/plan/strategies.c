@@ -9,7 +9,7 @@ const pgi_strategy *const pgi_strategies[] = {
     &pgi_strategy_total,
     &pgi_strategy_copies, /* before those that it calls */
     &pgi_strategy_flat,
-    &pgi_strategy_joined,
+    &pgi_strategy_ribbon,
     &pgi_strategy_staged,
     &pgi_strategy_threes,
     &pgi_strategy_halves,

@@ -10,7 +10,7 @@ extern const pgi_strategy pgi_strategy_whole;     /* averages that repeat a numb
 extern const pgi_strategy pgi_strategy_total;     /* averages that make one of a plane */
 extern const pgi_strategy pgi_strategy_direct;    /* averages of small windows, forward */
 extern const pgi_strategy pgi_strategy_spread;    /* averages of windows that tile, the gradient */
-extern const pgi_strategy pgi_strategy_joined;    /* averages of 3x3 windows, small planes */
+extern const pgi_strategy pgi_strategy_ribbon;    /* averages of 3x3 windows, small planes */
 extern const pgi_strategy pgi_strategy_staged;    /* averages of small planes, by others */
 extern const pgi_strategy pgi_strategy_threes;    /* averages of 3x3 windows, both ways */
 extern const pgi_strategy pgi_strategy_halves;    /* likewise with stride 2, the gradient */

@@ -72,7 +72,7 @@ static void PGI_NAME(widen, ELEMENT)(void *reals, const void *from, int64_t from
 
 #include "cpu/tmpl/threes.h"
 
-#include "cpu/tmpl/joined.h"
+#include "cpu/tmpl/ribbon.h"
 
 #include "cpu/tmpl/halves.h"
 

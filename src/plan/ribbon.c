@@ -78,7 +78,7 @@ static int64_t ring_of(const pgi_problem *problem)
 /* Reals of an array for a ring. */
 static int64_t reals_of_ring(const pgi_problem *problem)
 {
-    return PGI_JOINED_BEFORE + ring_of(problem) + PGI_JOINED_BEHIND;
+    return PGI_RIBBON_BEFORE + ring_of(problem) + PGI_RIBBON_BEHIND;
 }
 
 /* Elements before and behind a piece that it takes from. */
@@ -100,7 +100,7 @@ static bool prepare(poolgrad_plan *plan)
     plan->room[ROOM_DIVISORS] = pgi_place(&at, PARTS, ring, 1, real);
     plan->room[ROOM_BITS] = pgi_place(&at, SIDES, ring, 1, real);
     plan->room[ROOM_TERMS] = pgi_place(
-        &at, PGI_JOINED_BEFORE + PIECE + 2 * reach_of(problem) + PGI_JOINED_BEHIND, 1, 1, real);
+        &at, PGI_RIBBON_BEFORE + PIECE + 2 * reach_of(problem) + PGI_RIBBON_BEHIND, 1, 1, real);
     plan->task_workspace = (size_t)at.end;
     return at.fits;
 }
@@ -109,15 +109,15 @@ static bool prepare(poolgrad_plan *plan)
 static void go_round(const poolgrad_plan *plan, char *first)
 {
     const int64_t plane = plane_of(&plan->problem), ring = ring_of(&plan->problem);
-    const int64_t real = (int64_t)plan->kernels.real, end = ring + PGI_JOINED_BEHIND;
+    const int64_t real = (int64_t)plan->kernels.real, end = ring + PGI_RIBBON_BEHIND;
     int64_t at, count;
 
     for (at = plane; at < end; at += count) {
         count = pgi_min(plane, end - at);
         memcpy(first + at * real, first, (size_t)(count * real));
     }
-    memcpy(first - PGI_JOINED_BEFORE * real, first + (ring - PGI_JOINED_BEFORE) * real,
-           (size_t)(PGI_JOINED_BEFORE * real));
+    memcpy(first - PGI_RIBBON_BEFORE * real, first + (ring - PGI_RIBBON_BEFORE) * real,
+           (size_t)(PGI_RIBBON_BEFORE * real));
 }
 
 /* `count` reals, one after the other or all the same one. */
@@ -148,7 +148,7 @@ static void set_divisors(const poolgrad_plan *plan, pgi_divisors *by, char *room
     pgi_divisors_region(&rows, problem, real, windows, room);
     *by = (pgi_divisors){.step = 1, .how = PGI_QUOTIENT};
     for (i = 0; i < PARTS; i++)
-        part[i] = room + plan->room[ROOM_DIVISORS] + (size_t)i * array + PGI_JOINED_BEFORE * real;
+        part[i] = room + plan->room[ROOM_DIVISORS] + (size_t)i * array + PGI_RIBBON_BEFORE * real;
     for (h = 0; h < height; h++) {
         const pgi_divisors *row = pgi_divisors_of(&rows, pgi_divisors_outer(&rows, d, h));
         const void *from[PARTS] = {row->divisor, row->high, row->low};
@@ -172,7 +172,7 @@ static const void *set_bits(const poolgrad_plan *plan, char *room, int side)
     const int64_t lacking[SIDES] = {0, height - 1, 0, width - 1};
     const size_t real = plan->kernels.real;
     const size_t array = (size_t)reals_of_ring(&plan->problem) * real;
-    char *bits = room + plan->room[ROOM_BITS] + (size_t)side * array + PGI_JOINED_BEFORE * real;
+    char *bits = room + plan->room[ROOM_BITS] + (size_t)side * array + PGI_RIBBON_BEFORE * real;
     int64_t h;
 
     memset(bits, 0xff, (size_t)(height * width) * real);
@@ -197,7 +197,7 @@ static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, 
     const pgi_problem *problem = &plan->problem;
     const int64_t elements = problem->target.elements, back = back_of(plan, work->target);
     char *room = workspace;
-    pgi_joined shape = {.forward = pgi_is_forward(problem->desc.op),
+    pgi_ribbon shape = {.forward = pgi_is_forward(problem->desc.op),
                         .stream = work->stream_inside,
                         .elements = elements,
                         .width = problem->axis[2].in,
@@ -210,7 +210,7 @@ static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, 
                         .behind = set_bits(plan, room, 3),
                         .terms =
                             room + plan->room[ROOM_TERMS] +
-                            (size_t)(PGI_JOINED_BEFORE + reach_of(problem)) * plan->kernels.real,
+                            (size_t)(PGI_RIBBON_BEFORE + reach_of(problem)) * plan->kernels.real,
                         .alpha = plan->scale.alpha};
 
     set_divisors(plan, &shape.by, room);
@@ -219,9 +219,9 @@ static void run(const poolgrad_plan *plan, const pgi_work *work, int64_t begin, 
         shape.begin = begin ? pgi_min(begin * PIECE - back, elements) : 0;
         shape.end = pgi_min((begin + 1) * PIECE - back, elements);
         shape.exactly = shape.by.how == PGI_DIVIDE;
-        if (!plan->kernels.joined(work->target, work->source, &shape)) {
+        if (!plan->kernels.ribbon(work->target, work->source, &shape)) {
             shape.exactly = true;
-            plan->kernels.joined(work->target, work->source, &shape);
+            plan->kernels.ribbon(work->target, work->source, &shape);
         }
     }
 }
@@ -232,8 +232,8 @@ static void describe(const poolgrad_plan *plan, char *text, size_t capacity)
              plane_of(&plan->problem));
 }
 
-const pgi_strategy pgi_strategy_joined = {
-    .name = "joined",
+const pgi_strategy pgi_strategy_ribbon = {
+    .name = "ribbon",
     .reason = "windows are 3x3 with stride 1 and planes are small: they are one long row",
     .applicable = applicable,
     .prepare = prepare,
