@@ -16,10 +16,11 @@
 /* Elements of a piece: its terms stay in the nearest cache. */
 #define PIECE 2048
 
-/* Of a plane: what is kept for each of its places shares that cache. (Zen 5, two threads, gradient
- * of 32x32 in f32 and bf16, against the strategy for larger ones: avx2 0.166 and 0.144 ms, 0.202
- * and 0.179, avx512 0.167 and 0.081, 0.166 and 0.148; of 56x56, 0.30 and 0.24, 0.27 and 0.21.) */
-#define MOST_IN_PLANE 1024
+/* Of a plane: what is kept for each of its places shares that cache. (Zen 5, two threads, against
+ * the strategy for larger ones, gradient in f32 and bf16: on 38x38 avx2 0.51 and 0.45 ms, 0.64 and
+ * 0.52, avx512 0.57 and 0.31, 0.58 and 0.47; on 48x48 0.44 and 0.37, 0.45 and 0.35, avx512 0.49 and
+ * 0.36, 0.36 and 0.26.) */
+#define MOST_IN_PLANE 1500
 
 /* Places of a ring, at least: where it ends a loop begins anew. */
 #define LEAST_IN_RING 256
@@ -34,8 +35,7 @@
 enum {
     ROOM_DIVISORS, /* of every place: the divisor and the two parts of its reciprocal */
     ROOM_BITS,     /* whether it has a neighbour above, below, before, behind */
-    ROOM_TERMS,
-    ROOM_SUMS
+    ROOM_TERMS
 };
 
 enum {

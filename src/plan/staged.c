@@ -14,7 +14,7 @@
 #include <stdio.h>
 
 /* Bytes of a target that is stored past the caches, if what is read is not near. */
-#define LEAST_BYTES (INT64_C(2) << 20)
+#define LEAST_BYTES (INT64_C(1) << 20)
 
 /* Elements of rows that are short. Of longer ones most of what is stored is whole lines (Zen 5, two
  * threads, 2x2 with stride 2, f32, cold: the gradient on 14x14 1.46 to 0.83 ms, but on 28x28 1.09
