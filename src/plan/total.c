@@ -17,6 +17,8 @@
 /* Large planes of a unit, at least so many bytes, and reals of a row of their channels. */
 #define LARGE_BYTES (INT64_C(64) << 10)
 #define LARGE_ROW   16384
+/* Elements of a plane, or of a row, that sums of are kept in the workspace, or parts of. */
+#define MOST_KEPT (INT64_C(1) << 22)
 
 /* Planes of a unit; and bytes of a row of channels, where they lie side by side: reading long
  * pieces of memory is quicker (7x7 in bf16, NXC: 0.20 ms with 256 channels, 0.13 with 2048), best
@@ -88,7 +90,8 @@ static bool applicable(const pgi_problem *problem)
     return (columns == 1 || source->stride[PGI_SPATIAL + 2] == 1) &&
            (rows == 1 || source->stride[PGI_SPATIAL + 1] == columns) &&
            (planes == 1 || source->stride[PGI_SPATIAL] == rows * columns) &&
-           (!is_small(problem) || source->stride[PGI_CHANNEL] >= rows * columns);
+           (is_small(problem) ? source->stride[PGI_CHANNEL] >= rows * columns
+                              : columns <= MOST_KEPT / (planes > 1 ? rows : 1));
 }
 
 /* So many that there is work for all threads. */
@@ -124,16 +127,29 @@ static int64_t large_planes_of_unit(const poolgrad_plan *plan)
     return pgi_max(pgi_ceil_div(planes, PGI_ROW_REALS), 1) * PGI_ROW_REALS;
 }
 
-/* Reals of what large planes are added up to along the first axis, and along the next. */
-static void sizes_of(const poolgrad_plan *plan, int64_t *plane, int64_t *row)
+/* Reals that large planes need room for. */
+typedef struct pgi_large {
+    int64_t plane, row; /* what they are added up to along the first axis, and the next */
+    int64_t sums;       /* what a kernel needs for that */
+} pgi_large;
+
+static pgi_large room_for_large(const poolgrad_plan *plan)
 {
     const pgi_problem *problem = &plan->problem;
-    const int64_t rows = sources(problem, 1), columns = sources(problem, 2);
+    const int64_t planes = sources(problem, 0), rows = sources(problem, 1);
+    const int64_t columns = sources(problem, 2), lanes = plan->block + PGI_ROW_REALS;
+    pgi_large large = {0, 0, 0};
 
-    *plane = sources(problem, 0) > 1 ? rows * columns + PGI_ROW_REALS : 0;
-    *row = columns + PGI_ROW_REALS;
-    if (channels_inside(problem))
-        *row = rows > 1 ? columns * (plan->block + PGI_ROW_REALS) : 0;
+    if (channels_inside(problem)) {
+        large.row = rows > 1 ? columns * lanes : 0;
+        large.sums = pgi_pile_rows(columns) * lanes;
+    } else {
+        large.plane = planes > 1 ? rows * columns + PGI_ROW_REALS : 0;
+        large.row = rows > 1 ? columns + PGI_ROW_REALS : 0;
+        large.sums = pgi_max(pgi_pile_rows(planes) * large.plane, PGI_FOLD_ROOM(columns));
+    }
+    large.sums = pgi_max(large.sums, pgi_pile_rows(rows) * large.row);
+    return large;
 }
 
 static bool prepare(poolgrad_plan *plan)
@@ -142,26 +158,20 @@ static bool prepare(poolgrad_plan *plan)
     const int64_t real = (int64_t)pgi_compute_size(problem->desc.dtype);
     const int64_t channels = problem->target.extent[PGI_CHANNEL];
     const bool small = is_small(problem);
-    int64_t plane = 0, row = 0, sums = 0;
+    pgi_large large = {0, 0, 0};
     pgi_placement at = {0, true};
-    int i;
 
     plan->block = pgi_min(channels, small ? planes_of_unit(plan) : large_planes_of_unit(plan));
     plan->blocks = pgi_ceil_div(channels, plan->block);
     plan->units = plan->blocks * problem->target.extent[PGI_BATCH];
-    if (!small) {
-        sizes_of(plan, &plane, &row);
-        for (i = 0; i < 3; i++)
-            sums = pgi_max(sums, pgi_pile_rows(sources(problem, i)));
-        sums *= pgi_max(pgi_max(plane, row), plan->block) + PGI_ROW_REALS;
-        sums = pgi_max(sums, PGI_FOLD_ROOM(sources(problem, 2)));
-    } else if (channels_inside(problem)) {
-        row = sources(problem, 2) * (plan->block + PGI_ROW_REALS);
-    }
+    if (!small)
+        large = room_for_large(plan);
+    else if (channels_inside(problem))
+        large.row = sources(problem, 2) * (plan->block + PGI_ROW_REALS);
     plan->room[ROOM_TOTALS] = pgi_place(&at, 1, 2, plan->block + PGI_ROW_REALS, real);
-    plan->room[ROOM_PLANE] = pgi_place(&at, plane, 1, 1, real);
-    plan->room[ROOM_ROW] = pgi_place(&at, row, 1, 1, real);
-    plan->room[ROOM_SUMS] = pgi_place(&at, sums, 1, 1, real);
+    plan->room[ROOM_PLANE] = pgi_place(&at, large.plane, 1, 1, real);
+    plan->room[ROOM_ROW] = pgi_place(&at, large.row, 1, 1, real);
+    plan->room[ROOM_SUMS] = pgi_place(&at, large.sums, 1, 1, real);
     plan->task_workspace = (size_t)at.end;
     return at.fits;
 }

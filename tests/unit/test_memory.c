@@ -272,6 +272,49 @@ static void gaps_between_planes(void **state)
     munmap(memory, 2 * page * PLANES);
 }
 
+/* Results that begin anywhere in a cache line: what is cut at lines is complete all the same. */
+static void anywhere_in_a_line(void **state)
+{
+    enum {
+        LINE = 64
+    };
+    static const char *const texts[] = {
+        "avg2d:f32:nchw:1x390x3x7:k3:p1", /* 8190 elements: 2 less than some pieces of 2048 */
+        "avgpool2d:bf16:nchw:1x390x3x7:k3:p1", "avg2d:f64:nchw:1x390x3x7:k3:p1",
+        "avg2d:f32:nchw:40x70x14x14:k2:s2", /* stored in one piece, if not near */
+        "avgpool1d:f16:ncw:2x9x331:k331",
+    };
+    size_t t;
+
+    (void)state;
+    for (t = 0; t < sizeof texts / sizeof texts[0]; t++) {
+        const poolgrad_options reference = options_for("reference", 1);
+        sup_memory expected;
+        size_t size, at;
+        char *memory;
+        fixture f;
+
+        fixture_parse(&f, texts[t], SUP_UNIFORM, t);
+        size = poolgrad_dtype_size(f.desc.dtype);
+        expected = copy_of_result(&f);
+        run_into(&f, &reference, expected.first);
+        memory = aligned_alloc(LINE, (expected.bytes / LINE + 2) * LINE);
+        assert_non_null(memory);
+        for (at = 0; at < LINE; at += size) {
+            sup_memory copy = copy_of_result(&f);
+
+            memset(memory, 0xff, expected.bytes + LINE);
+            run_into(&f, NULL, memory + at);
+            memcpy(copy.allocation, memory + at, copy.bytes);
+            assert_same_result(&f, expected.first, copy.first, texts[t]);
+            sup_view_free(&copy);
+        }
+        free(memory);
+        sup_view_free(&expected);
+        fixture_free(&f);
+    }
+}
+
 /* ---------------------------------------------------------------- allocation */
 
 /* Plan, execute without workspace, destroy; returns what the first failing step said. */
@@ -413,7 +456,7 @@ int main(void)
         cmocka_unit_test(guard_pages),          cmocka_unit_test(wide_maxima),
         cmocka_unit_test(wide_averages),        cmocka_unit_test(allocation_failure),
         cmocka_unit_test(failed_plans_release), cmocka_unit_test(workspace),
-        cmocka_unit_test(gaps_between_planes),
+        cmocka_unit_test(gaps_between_planes),  cmocka_unit_test(anywhere_in_a_line),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
