@@ -62,7 +62,8 @@ static bool applicable(const pgi_problem *problem)
     const pgi_tensor *target = &problem->target;
     const int64_t bytes = plane_bytes(problem);
 
-    return !pgi_is_max(problem->desc.op) && problem->desc.beta == 0 && !problem->axis[2].adaptive &&
+    return !pgi_is_max(problem->desc.op) && problem->desc.beta == 0 &&
+           target->extent[PGI_CHANNEL] >= LEAST_CHANNELS && !problem->axis[2].adaptive &&
            target->elements >= LEAST_BYTES / (int64_t)problem->element_size &&
            target->extent[PGI_SPATIAL + 2] % PGI_STREAM_ELEMENTS != 0 &&
            pgi_rows_below(problem, SHORT_ROW) && bytes <= MOST_BYTES / planes_in_lines(bytes) &&
