@@ -55,7 +55,8 @@ static bool can_join(pgi_problem *problem, int outer, int inner, int64_t outer_s
     for (i = 0; i < all.count; i++)
         if (!follow(target, all.tensor[i], outer, inner) ||
             !pgi_mul(all.tensor[i]->offset[outer], places, &number) ||
-            !pgi_add(all.tensor[i]->offset[inner], number, &number))
+            !pgi_add(all.tensor[i]->offset[inner], number, &number) ||
+            !pgi_add(number, places * target->extent[outer], &number))
             return false;
     if (!problem->has_indices || (pgi_mul(places, inner_step, &number) && outer_step == number))
         return true;

@@ -115,8 +115,8 @@ typedef struct pgi_melee {
     int64_t to_row;                /* cells */
     int64_t offset[PGI_MELEE_TAPS];
     int32_t place[PGI_MELEE_TAPS];
-    pgi_kept kept; /* if not NULL: of 3x3 taps, the last row is the first of the windows below, or,
-                      of one lane, the last two are the first two */
+    pgi_kept kept; /* if it has rows: of 3x3 taps, the last row is the first of the windows below,
+                      or, of one lane, the last two are the first two */
 } pgi_melee;
 
 /* Values (reals) and places of all cells; either may be NULL. A window without taps becomes -inf

@@ -166,11 +166,12 @@ static poolgrad_status fill(poolgrad_plan *plan, const poolgrad_options *options
     plan->backend = &pgi_cpu_backend;
     PGI_TRY(plan->backend->select(options->cpu, plan->problem.desc.dtype, &plan->kernels, error));
     pgi_tile_evenly(&plan->problem);
-    if (plan->problem.desc.parity == POOLGRAD_PARITY_OFF)
-        pgi_join_axes(&plan->problem);
+    plan->rank = plan->problem.desc.rank;
     /* other systems' order of axes is part of what parity promises */
-    plan->rank = plan->problem.desc.parity == POOLGRAD_PARITY_OFF ? pgi_units_first(&plan->problem)
-                                                                  : plan->problem.desc.rank;
+    if (plan->problem.desc.parity == POOLGRAD_PARITY_OFF) {
+        pgi_join_axes(&plan->problem);
+        plan->rank = pgi_units_first(&plan->problem);
+    }
     PGI_TRY(choose_strategy(plan, options->strategy, error));
     plan->scale = pgi_scale_of(&plan->problem.desc);
     plan->threads = options->threads ? options->threads : poolgrad_default_threads();

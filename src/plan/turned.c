@@ -3,8 +3,8 @@
  * Maxima, both ways, where the channels of a place would fill vectors but do not lie side by side,
  * and rows are too short for them or lie otherwise in each tensor. A block of channels of one batch
  * element is brought to the workspace, as reals, channels side by side; another strategy computes
- * it there; and what it has made is stored. Indices stay where they are, and so do tensors that are
- * as the others become.
+ * it there; and what it has made is stored. Where channels are few, batch elements take their
+ * place. Indices stay where they are, and so do tensors that are as the others become.
  */
 #include "core/dtype.h"
 #include "core/integer.h"

@@ -70,8 +70,7 @@ PGI_ALWAYS_INLINE void PGI_NAME(ribbon_sums, ELEMENT)(STORED *to, const REAL *fr
     const int64_t width = shape->width, ring = shape->ring;
     vec_least smallest = *least;
     int64_t at, turn;
-    /* the vector before, this one, and two more; of the one before only the last lane is asked for,
-       which has its neighbours below each other unless `above` and `below` of this one say so */
+    /* the vector before, of which only the last lane is asked for, this one, and two more */
     VECTOR down[4];
 
     for (; count > 0; count -= turn, place += turn - ring, to += turn, from += turn) {
