@@ -60,14 +60,16 @@ static int64_t planes_in_lines(int64_t bytes)
 static bool applicable(const pgi_problem *problem)
 {
     const pgi_tensor *target = &problem->target;
-    const int64_t bytes = plane_bytes(problem);
+    int64_t bytes;
 
-    return !pgi_is_max(problem->desc.op) && problem->desc.beta == 0 &&
-           target->extent[PGI_CHANNEL] >= LEAST_CHANNELS && !problem->axis[2].adaptive &&
-           target->elements >= LEAST_BYTES / (int64_t)problem->element_size &&
-           target->extent[PGI_SPATIAL + 2] % PGI_STREAM_ELEMENTS != 0 &&
-           pgi_rows_below(problem, SHORT_ROW) && bytes <= MOST_BYTES / planes_in_lines(bytes) &&
-           pgi_is_joined(target);
+    if (pgi_is_max(problem->desc.op) || problem->desc.beta != 0 || problem->axis[2].adaptive ||
+        target->extent[PGI_CHANNEL] < LEAST_CHANNELS ||
+        target->elements < LEAST_BYTES / (int64_t)problem->element_size ||
+        target->extent[PGI_SPATIAL + 2] % PGI_STREAM_ELEMENTS == 0 ||
+        !pgi_rows_below(problem, SHORT_ROW) || !pgi_is_joined(target))
+        return false;
+    bytes = plane_bytes(problem); /* fit, as there are elements */
+    return bytes <= MOST_BYTES / planes_in_lines(bytes);
 }
 
 /* The first `channels` of one batch element of a tensor: which ones makes no difference. */

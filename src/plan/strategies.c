@@ -10,7 +10,7 @@ const pgi_strategy *const pgi_strategies[] = {
     &pgi_strategy_copies, /* before those that it calls */
     &pgi_strategy_flat,
     &pgi_strategy_ribbon,
-    &pgi_strategy_staged,
+    &pgi_strategy_staged, /* before those that it calls, too */
     &pgi_strategy_threes,
     &pgi_strategy_halves,
     &pgi_strategy_direct,
